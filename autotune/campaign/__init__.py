@@ -1,0 +1,1 @@
+"""Plan, run, confirm, restore: the only place that joins the parts."""

@@ -1,0 +1,1 @@
+"""One module a command; wiring; the one error boundary."""

@@ -1,0 +1,1 @@
+"""A stand-in mindieservice_daemon: the simulator in real time behind MindIE's interfaces."""

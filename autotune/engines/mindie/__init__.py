@@ -1,0 +1,1 @@
+"""MindIE's daemon as an engine."""

@@ -1,0 +1,1 @@
+"""The simulator as engine, load and clock: a campaign in virtual time."""

@@ -1,0 +1,1 @@
+"""From events to one Measurement or Invalid."""

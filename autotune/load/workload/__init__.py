@@ -1,0 +1,1 @@
+"""What the clients send: data sets, lengths, arrivals."""

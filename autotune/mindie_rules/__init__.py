@@ -1,0 +1,1 @@
+"""MindIE's config fields, bounds, messages and formats in one place; pure."""

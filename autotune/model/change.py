@@ -1,0 +1,41 @@
+"""Change: one thing that a campaign alters on a host, with what is needed to put it back."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FileChanged:
+    """A file replaced by another text; the backup holds the first one, byte for byte."""
+
+    path: str
+    backup: str
+    before_sha256: str
+    after_sha256: str
+    mode: int
+    uid: int
+    gid: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProcessStarted:
+    """A process that this tool started, named so that no other can be meant."""
+
+    pid: int
+    create_time: float
+    """Seconds since the epoch, as the kernel tells it for this pid."""
+    boot_id: str
+    command: str
+    """For the message only."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SysfsWritten:
+    """A kernel setting written through sysfs; lost at reboot, so bound to a boot."""
+
+    path: str
+    before: str
+    after: str
+    boot_id: str
+
+
+Change = FileChanged | ProcessStarted | SysfsWritten

@@ -1,0 +1,91 @@
+"""Measurement or Invalid: what one level, one load test at one concurrency, gives."""
+
+from dataclasses import dataclass
+from enum import Enum, unique
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Distribution:
+    """Mean and percentiles of a latency in milliseconds; None where too few samples carry it."""
+
+    mean: float | None = None
+    p50: float | None = None
+    p75: float | None = None
+    p90: float | None = None
+    p99: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FailureCount:
+    """How many requests failed for one cause."""
+
+    cause: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measurement:
+    """A valid level. Rates and times are those of the service's own clock (see Description.time_scale)."""
+
+    concurrency: int
+    tokens_per_second: float
+    """Generated tokens a second in the steady window."""
+    half_width: float
+    """Half of the 95 % interval, as a fraction of tokens_per_second."""
+    whole_run_tokens_per_second: float
+    """All tokens over first request to last reply, as the vendor's tool reads it."""
+    seconds: float
+    """Length of the steady window."""
+    requests: int
+    completed: int
+    failed: tuple[FailureCount, ...] = ()
+    short_replies: int = 0
+    ttft_ms: Distribution = Distribution()
+    event_gap_ms: Distribution = Distribution()
+    tpot_ms: Distribution = Distribution()
+    e2e_ms: Distribution = Distribution()
+    events: int = 0
+    reads: int = 0
+    output_tokens: int = 0
+    input_tokens: int = 0
+    mean_output_tokens: float | None = None
+    """Mean generated tokens of a finished request."""
+    concurrency_reached: int = 0
+    client_cpu_seconds: float = 0.0
+    preemptions: int | None = None
+    running_mean: float | None = None
+    batch_means: tuple[float, ...] = ()
+    """Tokens a second of each batch of the steady window, in order; what half_width came from."""
+    capped: bool = False
+    """True when the time cap ended the level before the wanted half-width was reached."""
+    assumed_noise: bool = False
+    """True when half_width is an assumption, not a result."""
+
+
+@unique
+class InvalidReason(Enum):
+    """Why a level gives no number."""
+
+    CONCURRENCY_NOT_REACHED = "concurrency_not_reached"
+    REQUESTS_FAILED = "requests_failed"
+    SHORT_REPLIES = "short_replies"
+    SERVICE_DIED = "service_died"
+    TOO_SHORT = "too_short"
+    FOREIGN_REQUESTS = "foreign_requests"
+    CLIENT_OVERLOADED = "client_overloaded"
+    TOKEN_DRIFT = "token_drift"
+    LITTLES_LAW = "littles_law"
+    STALLED = "stalled"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Invalid:
+    """A level that must not be read as a number, and why."""
+
+    concurrency: int
+    reason: InvalidReason
+    detail: str = ""
+
+
+Level = Measurement | Invalid

@@ -1,0 +1,57 @@
+"""Move: what a strategy wants next, as a value."""
+
+from dataclasses import dataclass
+from enum import Enum, unique
+
+from autotune.model.launch import Purpose
+from autotune.model.settings import Settings
+
+
+@unique
+class VerdictCode(Enum):
+    """How a campaign ends."""
+
+    IMPROVED = "improved"
+    INCUMBENT_BEST = "incumbent_best"
+    EQUAL_SMALLER = "equal_smaller"
+    LIMIT_UNMET = "limit_unmet"
+    NOT_MEASURABLE = "not_measurable"
+    INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Launch:
+    """End the running launch, if any, and start the service with these settings."""
+
+    settings: Settings
+    purpose: Purpose
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Measure:
+    """Run one level on the running launch."""
+
+    concurrency: int
+    half_width: float
+    """Wanted half-width, a fraction."""
+    stop_below: float | None = None
+    """Tokens a second: end early once the level is surely below this."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Finish:
+    """Nothing more to learn: the settings to recommend, the verdict and why the search ended."""
+
+    settings: Settings | None
+    code: VerdictCode
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Wait:
+    """Another host's launch must end first."""
+
+
+Move = Launch | Measure | Finish | Wait

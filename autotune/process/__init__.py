@@ -1,0 +1,1 @@
+"""Start, watch, identify and end process trees; the only door to psutil."""

@@ -1,0 +1,1 @@
+"""Strategies: history -> next move; pure."""

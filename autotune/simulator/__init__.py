@@ -1,0 +1,1 @@
+"""The continuous-batching scheduler in virtual time; pure."""

@@ -1,0 +1,1 @@
+"""Model shape -> bytes a block -> blocks -> bracket; pure."""

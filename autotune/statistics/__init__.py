@@ -1,0 +1,1 @@
+"""Steady state, intervals, comparison and stopping; pure."""

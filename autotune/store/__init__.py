@@ -1,0 +1,1 @@
+"""The study, the crash journal, the history and the lock."""
