@@ -22,7 +22,7 @@ class ProcessStarted:
 
     pid: int
     create_time: float
-    """Seconds since the epoch, as the kernel tells it for this pid."""
+    """Seconds since boot, as the kernel tells it for this pid; steps of the clock do not move it."""
     boot_id: str
     command: str
     """For the message only."""
@@ -38,4 +38,20 @@ class SysfsWritten:
     boot_id: str
 
 
-Change = FileChanged | ProcessStarted | SysfsWritten
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ServiceStopped:
+    """The production service, stopped for the time of the trials; whoever recovers starts it again."""
+
+    start: tuple[str, ...]
+    """Command as a list of words."""
+    after: tuple[str, ...] = ()
+    """Hook that brings traffic back, once it answers."""
+    active: tuple[str, ...] = ()
+    """Command that ends with 0 while the service runs."""
+    config_path: str
+    """Its configuration, which says where it listens."""
+    environment: str = ""
+    """File with the environment of these commands (`env -0`); empty is the caller's own."""
+
+
+Change = FileChanged | ProcessStarted | SysfsWritten | ServiceStopped

@@ -58,6 +58,8 @@ class Measurement:
     """Tokens a second of each batch of the steady window, in order; what half_width came from."""
     capped: bool = False
     """True when the time cap ended the level before the wanted half-width was reached."""
+    goodput: float | None = None
+    """Share of all requests that were answered within the latency limits; None where there are none."""
     assumed_noise: bool = False
     """True when half_width is an assumption, not a result."""
 

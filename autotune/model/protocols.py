@@ -52,6 +52,12 @@ class Engine(Protocol):
     def describe(self) -> Description:
         """Facts about the installation; touches nothing. Raises Refused when it cannot be used."""
 
+    def preview(self, settings: Settings) -> str:
+        """Unified diff from the configuration as found to one with these settings; touches nothing.
+
+        Empty when the engine has no configuration file.
+        """
+
     def launch(self, settings: Settings) -> AbstractContextManager[Service]:
         """Start the service; leaving the context stops it and puts its configuration back.
 

@@ -49,8 +49,14 @@ class Description:
     """Most connections that the service takes at once, where it has such a limit."""
     bounds_high: int | None = None
     """Largest max_batch_size that this version takes."""
+    grid: tuple[int, ...] = ()
+    """Values of max_batch_size that suit the engine (captured graphs), ascending; empty: every number."""
     max_iter_times: int | None = None
     """Cap on generated tokens a request."""
+    max_input_token_len: int | None = None
+    """Longest prompt that the service takes, in tokens."""
+    config_path: str = ""
+    """The configuration file that a launch edits or copies; empty when there is none."""
     emulated: bool = False
     time_scale: float = 1.0
     """An emulated service runs this many times faster than what it stands in for: one second of

@@ -1,0 +1,78 @@
+# `make help` lists what can be made. Nothing else is needed than Python 3.10 to 3.13 with venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# pip checks every file against the hashes of the lock
+INSTALL := $(PIP) install --no-compile --require-hashes --only-binary :all:
+
+# the stand-in of `make demo`: small, so that its whole curve is seen in a minute
+EMULATED := --blocks 136 --max-batch-size 22 --time-scale 40 --port 0
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check bench test-vllm demo-vllm sample lock clean
+
+help: ## Show this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.runtime ## Tune the emulated daemon from start to report
+	@rm -rf .demo && chmod go-w profiles/*.yaml
+	@$(BIN)/autotune emulate --install .demo/install $(EMULATED) >&2
+	@$(BIN)/autotune tune profiles/mindie-demo.yaml --yes --output reports
+
+test: $(VENV)/.dev ## All tests
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not real_time"
+	$(BIN)/python -m pytest -m real_time
+
+check: $(VENV)/.dev ## Lint, types, import rules and the fast tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache >$(VENV)/lint-imports.log || { cat $(VENV)/lint-imports.log; exit 1; }
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not slow and not real_time" tests/unit
+
+bench: $(VENV)/.dev ## Measure the hot paths beside their rivals; on a quiet machine, writes reports/bench
+	@mkdir -p reports/bench
+	$(BIN)/python tests/bench/simulator_speed.py | tee reports/bench/simulator.txt
+	$(BIN)/python tests/bench/emulator_real_time.py | tee reports/bench/emulator.txt
+	$(BIN)/python tests/bench/load/bench.py all --seconds 20 | tee reports/bench/load.txt
+	$(BIN)/python -m tests.bench.search --split test --repetitions 1 --noise 0.02 --workers 2 | tee reports/bench/search.txt
+
+test-vllm: $(VENV)/.dev ## Contract and campaign against real vLLM on CPU (3.4 GB, a quiet machine)
+	sh tests/integration/vllm/setup.sh .venv-vllm $(PYTHON)
+	$(BIN)/python -m pytest tests/contracts tests/integration/vllm -k "TestVllm or real"
+
+demo-vllm: $(VENV)/.runtime ## Tune real vLLM on CPU
+	sh tests/integration/vllm/setup.sh .venv-vllm $(PYTHON)
+	sh tests/integration/vllm/demo.sh $(BIN)/autotune .venv-vllm
+
+sample: $(VENV)/.runtime ## Make the checked-in sample report again
+	@rm -rf .demo && chmod go-w profiles/*.yaml
+	@$(BIN)/autotune emulate --install .demo/install $(EMULATED) >&2
+	@$(BIN)/autotune tune profiles/mindie-demo.yaml --yes --output reports/sample
+
+lock: ## Pin every dependency with its hashes
+	$(PYTHON) -m venv $(VENV)-lock && $(VENV)-lock/bin/pip install --quiet uv
+	$(VENV)-lock/bin/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --no-emit-index-url \
+		--custom-compile-command "make lock" --group build -o requirements.lock pyproject.toml
+	$(VENV)-lock/bin/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --no-emit-index-url \
+		--custom-compile-command "make lock" --group build --group dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+	rm -r $(VENV)-lock
+
+clean: ## Remove the environment and what tests left
+	rm -rf $(VENV) .venv-vllm .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*
+
+$(VENV)/pyvenv.cfg:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' \
+		|| { echo "Python 3.10 to 3.13 is needed: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
+	@echo "setting up $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: requirements.lock pyproject.toml | $(VENV)/pyvenv.cfg
+	@$(INSTALL) -r requirements.lock
+	@$(PIP) install --no-build-isolation --no-deps --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
+	@$(INSTALL) -r requirements-dev.lock
+	@touch $@
