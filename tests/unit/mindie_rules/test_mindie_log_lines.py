@@ -1,0 +1,169 @@
+"""Logs of every generation: block counts, starts, failures; and what is printed is read back."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from autotune.errors import LaunchCause
+from autotune.mindie_rules import log_printing
+from autotune.mindie_rules.log_failures import MOST_LINES, first_failure
+from autotune.mindie_rules.log_lines import block_count, has_started, is_start_line, read_lines
+from autotune.mindie_rules.log_printing import Stamp
+
+LOGS = Path(__file__).parents[2] / "golden" / "logs"
+EXPECTED = json.loads((LOGS / "expected.json").read_text(encoding="utf-8"))
+STAMP = Stamp(time="2025-11-25 17:23:11,888", pid=249, tid=281471718846752)
+
+
+def reading(identity):
+    (path,) = LOGS.glob(f"{identity}_*")
+    return read_lines(path.read_text(encoding="utf-8").splitlines())
+
+
+def test_a_cache_shape_in_either_layout_gives_blocks_and_block_size():
+    shape = reading("g01").shape
+    facts = EXPECTED["g01"]
+    assert reading("g01").blocks == facts["num_blocks"]
+    assert (shape.layout, shape.block_size) == (facts["layout"], facts["block_size"])
+    assert shape.kv_heads_by_head_size == facts["kv_heads_x_head_dim"]
+    line = log_printing.cache_shape(STAMP, blocks=2176, block_size=128, kv_heads=4, head_size=128)
+    flat = read_lines([line]).shape
+    assert (flat.layout, flat.blocks, flat.block_size, flat.kv_heads_by_head_size) == ("ND", 2176, 128, 512)
+
+
+@pytest.mark.parametrize("identity", ["g02", "g05", "g06", "g08", "g28"])
+def test_started_or_not_is_read_from_every_generation(identity):
+    assert reading(identity).started == EXPECTED[identity]["started"]
+
+
+@pytest.mark.parametrize(
+    ("identity", "cause"),
+    [
+        ("g02", LaunchCause.CRASHED),
+        ("g05", LaunchCause.MEMORY),
+        ("g08", LaunchCause.PORT),
+        ("g23", LaunchCause.MEMORY),
+    ],
+)
+def test_a_failed_start_is_classified_with_its_first_lines(identity, cause):
+    found = reading(identity)
+    assert found.cause is cause
+    assert 1 <= len(found.error_lines) <= MOST_LINES
+
+
+def test_a_service_that_is_up_without_a_model_shows_it_in_its_audit_lines():
+    found = reading("g09")
+    assert found.started == EXPECTED["g09"]["daemon_started"]
+    assert (found.models_status == 200) == EXPECTED["g09"]["model_ready"]
+
+
+def test_blocks_that_a_guide_tells_in_prose_are_read():
+    assert reading("g30").blocks == EXPECTED["g30"]["blocks"]
+
+
+def result(rank, blocks):
+    return log_printing.initialize_result(STAMP, rank=rank, blocks=blocks, block_size=128, positions=8192)
+
+
+def test_the_least_of_the_ranks_counts():
+    assert block_count([result(0, 2176), result(1, 2170), result(2, 2175)]) == 2170
+
+
+def test_the_last_of_a_rank_counts_since_a_warm_up_prints_a_small_one_first():
+    shapes = [
+        log_printing.cache_shape(STAMP, blocks=blocks, block_size=128, kv_heads=8, head_size=128)
+        for blocks in (9, 2176)
+    ]
+    assert block_count(shapes) == 2176
+
+
+def test_what_the_scheduler_has_comes_before_what_was_allocated():
+    allocated = log_printing.cache_shape(STAMP, blocks=2176, block_size=128, kv_heads=8, head_size=128)
+    scheduled = log_printing.cache_overview(STAMP, npu_blocks=2175, cpu_blocks=0, positions=8192)
+    assert block_count([scheduled, allocated]) == 2175
+
+
+@pytest.mark.parametrize(
+    ("line", "blocks"),
+    [
+        ("{'status': 'ok', 'npuBlockNum': '817', 'cpuBlockNum': '0'}", 817),
+        ("npuBlockNum: 544", 544),
+        ("num_cpu_blocks:100, num_npu_blocks:2048", 2048),
+        ("k cache's shape k_caches[0].shape=torch.Size([1747, 128, 1, 128])", 1747),
+        ("nothing of the kind", None),
+    ],
+)
+def test_older_and_newer_forms_of_the_number_are_read(line, blocks):
+    assert block_count([line]) == blocks
+
+
+def test_only_the_last_start_of_a_file_counts():
+    lines = [
+        log_printing.main_pid(1),
+        log_printing.START_SUCCESS,
+        log_printing.main_pid(2),
+        "scheduleParam.maxBatchSize [0] is less than [1]",
+    ]
+    found = read_lines(lines)
+    assert not found.started
+    assert found.cause is LaunchCause.CONFIG
+
+
+def test_a_success_line_is_recognised_as_users_retype_it():
+    assert is_start_line(log_printing.START_SUCCESS)
+    assert is_start_line("daemon start success")
+    assert is_start_line(log_printing.server_started(STAMP, host="host1"))
+    assert not is_start_line(log_printing.START_FAILED)
+
+
+def test_a_daemon_that_went_after_its_success_has_not_started():
+    assert not has_started([log_printing.START_SUCCESS, "[Daemon] received exit signal[17]"])
+
+
+@pytest.mark.parametrize(
+    ("lines", "cause"),
+    [
+        (log_printing.port_busy(STAMP, address="127.0.0.1", port=1025), LaunchCause.PORT),
+        (log_printing.out_of_memory(STAMP, gib=2.5), LaunchCause.MEMORY),
+        ((log_printing.warm_up_out_of_memory(STAMP, max_input_token_len=8192),), LaunchCause.MEMORY),
+        ((log_printing.child_died(pid=7, signal=9, name="Killed"),), LaunchCause.CRASHED),
+        (("Killed",), LaunchCause.CRASHED),
+        (("LLMPythonModel initializes fail: modelWrapper return status is error",), LaunchCause.MODEL),
+        (
+            ("Check path: config.json failed, by: Check Other group permission failed: c",),
+            LaunchCause.PERMISSION,
+        ),
+        (("Json file is invalid. Please check json format! ",), LaunchCause.CONFIG),
+        (("[ERROR] acl graph capture failed",), LaunchCause.GRAPH),
+        (("Num_npu_blocks must be non-negative, got -3",), LaunchCause.MEMORY),
+        (("Memory_Allocation_Failure(EL0004): Failed to allocate memory.",), LaunchCause.MEMORY),
+        (
+            ("The value of modelParam.cpuMemSize can not be 0 when maxPreemptCount is not 0.",),
+            LaunchCause.CONFIG,
+        ),
+    ],
+)
+def test_every_kind_of_failure_is_told_by_its_lines(lines, cause):
+    failure = first_failure(lines)
+    assert failure.cause is cause
+    assert failure.lines[0] in [line.strip() for line in lines]
+
+
+def test_a_memory_failure_outranks_the_model_that_did_not_load_for_it():
+    lines = ["LLMPythonModel initializes fail", "RuntimeError: NPU out of memory. Tried to allocate 2.00 GiB"]
+    assert first_failure(lines).cause is LaunchCause.MEMORY
+
+
+def test_normal_lines_of_a_start_and_a_stop_are_no_failure():
+    lines = [
+        log_printing.main_pid(1),
+        log_printing.load_config("/opt/conf/config.json"),
+        log_printing.INIT_SUCCESS,
+        log_printing.START_SUCCESS,
+        log_printing.schedule_round(STAMP, running=10, waiting_size=0, swapped=0, batch=10),
+        log_printing.killing(),
+        log_printing.waiting(1),
+        log_printing.ALL_EXITED,
+    ]
+    assert first_failure(lines) is None
