@@ -1,0 +1,93 @@
+"""Choice: where the next restart teaches most, what is best so far, and how much may be missed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.search.belief import Posterior
+from autotune.search.family import Floats
+from autotune.search.observations import Observations
+
+_NODES = 21
+_LEAST_CHANCE = (0.0, 0.8, 0.8)
+"""Chance to come up that a size must have to be tried after none, one, two or more failed starts."""
+_BEYOND = 0.9
+"""Chance that a size above everything that ran comes up, when none has failed yet."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Choice:
+    """What the belief says to do."""
+
+    following: int | None
+    """Size whose restart promises most; None when nothing is left to try."""
+    promise: float
+    """Expected gain of the final choice by that restart, a fraction."""
+    best: int | None
+    """Size to recommend among those restarted."""
+    missed: float
+    """Chance that the best size is more than the margin faster than that."""
+
+
+def chance_to_run(observations: Observations, sizes: Floats) -> Floats:
+    """Chance that a start at each size gives a number; the edge is log-uniform where it may be."""
+    works, fails = observations.works_at, observations.fails_at
+    if fails is None:
+        return np.where(sizes <= works, 1.0, _BEYOND)
+    span = np.log(fails) - np.log(max(1, works))
+    inside = np.clip((np.log(fails) - np.log(sizes)) / max(span, 1e-9), 0.0, 1.0)
+    least = _LEAST_CHANCE[min(observations.starts_failed, len(_LEAST_CHANCE) - 1)]
+    return np.where(sizes <= works, 1.0, np.where(inside >= least, inside, 0.0))
+
+
+def choose(
+    posterior: Posterior, observations: Observations, *, margin: float, tie: float, forbidden: frozenset[int]
+) -> Choice:
+    """Judge every size by its one-step promise (knowledge gradient) times its chance to run."""
+    sizes = np.array(posterior.sizes, dtype=float)
+    chance = chance_to_run(observations, sizes)
+    chance[np.isin(posterior.sizes, list(forbidden))] = 0.0
+    mean = posterior.draws.mean(axis=0)
+    known = [posterior.sizes.index(size) for size in observations.restarted if size in posterior.sizes]
+    known = [index for index in known if posterior.sizes[index] not in forbidden]
+    promise = _promise(posterior, mean, known) * chance
+    at = int(np.argmax(promise)) if chance.max() > 0.0 else None
+    following = None if at is None else posterior.sizes[at]
+    if not known:
+        return Choice(following=following, promise=float("inf"), best=None, missed=1.0)
+    leader = max(known, key=lambda index: mean[index])
+    equal = [index for index in known if mean[index] >= mean[leader] - tie]
+    best = min(equal, key=lambda index: posterior.sizes[index])
+    possible = posterior.draws[:, chance > _BEYOND / 2]
+    missed = (
+        float(np.mean(possible.max(axis=1) - posterior.draws[:, best] > margin)) if possible.size else 0.0
+    )
+    return Choice(
+        following=following,
+        promise=0.0 if at is None else float(promise[at]),
+        best=posterior.sizes[best],
+        missed=missed,
+    )
+
+
+def _promise(posterior: Posterior, mean: Floats, known: list[int]) -> Floats:
+    """Expected rise of the best restarted mean by one more reading at each size."""
+    if not known:
+        return np.asarray(mean - mean.min() + 1e-9, dtype=np.float64)
+    deviations = posterior.draws - mean
+    count = len(posterior.draws) - 1
+    variance = np.einsum("ij,ij->j", deviations, deviations) / count
+    spread = np.sqrt(variance + posterior.reading_error**2)
+    nodes = _normal_nodes()
+    shared = deviations[:, known].T @ deviations / count / spread
+    moved = mean[known][:, None, None] + shared[:, :, None] * nodes
+    own = mean[:, None] + (variance / spread)[:, None] * nodes
+    best = np.maximum(moved.max(axis=0), own)
+    return np.asarray(best.mean(axis=1) - mean[known].max(), dtype=np.float64)
+
+
+def _normal_nodes() -> Floats:
+    """Equally likely values of a standard normal."""
+    from statistics import NormalDist
+
+    return np.array([NormalDist().inv_cdf((index + 0.5) / _NODES) for index in range(_NODES)])

@@ -1,0 +1,210 @@
+"""Confirmation: around any strategy, the incumbent first and a fair second look at the winner last."""
+
+from dataclasses import dataclass, replace
+
+from autotune.model.launch import BudgetLeft, History, LaunchRecord, Purpose
+from autotune.model.move import Finish, Launch, Measure, Move, VerdictCode
+from autotune.model.settings import Settings
+from autotune.search.evidence import Evidence, evidence_of, gather, reading_move
+from autotune.search.limits import all_broken, judged
+from autotune.search.options import Options
+from autotune.search.space import Space
+from autotune.search.strategy import Strategy
+from autotune.statistics.compare import Comparison, LaunchReading, Spread, compare, launch_spread
+
+MOST_A_SIDE = 4
+"""Confirmation launches of incumbent and of candidate, each."""
+RESERVE_SHARE = 3
+"""One launch in so many of the budget is kept for the confirmation."""
+EARLY_CONFIDENCE = 0.99
+"""Of the looks before the last, so that looking again and again does not add up to false claims."""
+HOPELESS_CONFIDENCE = 0.8
+"""With which a gain below the least gain ends the confirmation before its last look."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Pair:
+    """The two sides of a confirmation."""
+
+    incumbent: Settings
+    candidate: Settings
+
+
+class Confirmed:
+    """Measures the incumbent, lets the inner strategy search, then holds its winner against the incumbent.
+
+    Only fresh launches count, incumbent and candidate by turns, at most `MOST_A_SIDE` each; the inner
+    strategy sees none of them. The incumbent is replaced when the one-sided bound of the gain is above 0
+    and the gain is at least `least_gain`.
+    """
+
+    def __init__(self, inner: Strategy, space: Space, options: Options) -> None:
+        self._inner = inner
+        self._space = space
+        self._options = options
+
+    def next_move(self, history: History) -> Move:
+        """Open, search, confirm: whatever the history leaves to do next. Limits are judged first."""
+        limits = self._options.limits
+        move = self._next(judged(history, limits))
+        unmet = isinstance(move, Finish) and move.settings is None and limits and all_broken(history, limits)
+        if isinstance(move, Finish) and unmet:
+            return replace(
+                move, code=VerdictCode.LIMIT_UNMET, reason="nothing that was measured keeps the limits"
+            )
+        return move
+
+    def _next(self, history: History) -> Move:
+        incumbent = self._space.incumbent
+        opening = self._opening(history, incumbent) if incumbent is not None else None
+        if opening is not None:
+            return opening
+        move = self._inner.next_move(self._inner_view(history))
+        if not isinstance(move, Finish) or move.settings is None or incumbent is None:
+            return self._without_winner(history, move)
+        if move.settings == incumbent:
+            return replace(move, code=VerdictCode.INCUMBENT_BEST)
+        return self._confirm(history, move, _Pair(incumbent=incumbent, candidate=move.settings))
+
+    def _opening(self, history: History, incumbent: Settings) -> Move | None:
+        """Launch and read the incumbent; None once that is done or given up."""
+        running = history.running
+        if running is not None and running.purpose is Purpose.INCUMBENT:
+            level = self._level(history, "how fast the service is as found")
+            if level is not None:
+                return level
+        tried = [launch for launch in history.launches if launch.purpose is Purpose.INCUMBENT]
+        evidence = gather(tried, self._space.concurrency)
+        if evidence.readings or evidence.given_up or history.budget.launches <= 0 or _time_is_up(history):
+            return None
+        reason = "the service as found" if not tried else "the service as found, once more"
+        return Launch(settings=incumbent, purpose=Purpose.INCUMBENT, reason=reason)
+
+    def _level(self, history: History, reason: str) -> Measure | None:
+        return reading_move(history, self._space.concurrency, self._options.final_half_width, reason=reason)
+
+    def _inner_view(self, history: History) -> History:
+        """What the inner strategy sees: no confirmation, and a budget without its reserve."""
+        own = tuple(launch for launch in history.launches if launch.purpose is not Purpose.CONFIRMATION)
+        hidden = len(history.launches) - len(own)
+        total = history.budget.launches + len(history.launches)
+        reserve = min(MOST_A_SIDE, total // RESERVE_SHARE) if self._space.incumbent is not None else 0
+        left = max(0, history.budget.launches + hidden - reserve)
+        if not hidden and _time_is_up(history):
+            left = 0
+        return History(launches=own, budget=BudgetLeft(launches=left))
+
+    def _without_winner(self, history: History, move: Move) -> Move:
+        """The inner strategy goes on, or ended without a winner: then the incumbent stays."""
+        incumbent = self._space.incumbent
+        if not isinstance(move, Finish) or incumbent is None or move.settings is not None:
+            return move
+        if evidence_of(history, incumbent, self._space.concurrency).usable:
+            return Finish(settings=incumbent, code=VerdictCode.INCUMBENT_BEST, reason=move.reason)
+        return move
+
+    def _confirm(self, history: History, found: Finish, pair: _Pair) -> Move:
+        launches = [launch for launch in history.launches if launch.purpose is Purpose.CONFIRMATION]
+        level = self._level(history, "confirm the gain") if launches else None
+        if level is not None:
+            return level
+        ours, theirs = self._side(launches, pair.incumbent), self._side(launches, pair.candidate)
+        ended = (
+            self._not_worth_it(history, found, pair)
+            if not launches
+            else self._failed(history, found, pair, (ours, theirs))
+            or self._look(history, found, pair, (ours, theirs))
+        )
+        if ended is not None:
+            return ended
+        if not evidence_of(history, pair.incumbent, self._space.concurrency).readings:
+            return self._alone(history, found, pair, theirs)
+        if history.budget.launches <= 0 or _time_is_up(history):
+            return self._keep(pair, f"{found.reason}; the budget ended before the gain was confirmed")
+        turn = pair.incumbent if len(ours.readings) <= len(theirs.readings) else pair.candidate
+        return Launch(
+            settings=turn, purpose=Purpose.CONFIRMATION, reason="confirm the gain in a fresh launch"
+        )
+
+    def _failed(
+        self, history: History, found: Finish, pair: _Pair, sides: tuple[Evidence, Evidence]
+    ) -> Finish | None:
+        """The incumbent stays, if it runs at all, when one of the two does not come up again."""
+        ours, theirs = sides
+        if theirs.given_up or theirs.memory_failures:
+            reason = f"{found.reason}; the better setting did not come up again"
+            if not evidence_of(history, pair.incumbent, self._space.concurrency).readings:
+                return Finish(settings=None, code=VerdictCode.NOT_MEASURABLE, reason=reason)
+            return self._keep(pair, reason)
+        if ours.given_up:
+            return self._keep(pair, f"{found.reason}; the incumbent did not come up again to be compared")
+        return None
+
+    def _side(self, launches: list[LaunchRecord], settings: Settings) -> Evidence:
+        return gather((each for each in launches if each.settings == settings), self._space.concurrency)
+
+    def _not_worth_it(self, history: History, found: Finish, pair: _Pair) -> Finish | None:
+        """No confirmation when the search's own readings do not even promise the least gain."""
+        concurrency = self._space.concurrency
+        ours = evidence_of(history, pair.incumbent, concurrency).readings
+        theirs = evidence_of(history, pair.candidate, concurrency).readings
+        if not ours or not theirs:
+            return None
+        result = compare(ours, theirs, confidence=self._options.confidence, spread=self._spread(history))
+        if result.gain >= self._options.least_gain:
+            return None
+        return self._equal_or_kept(found, pair, result, "no setting promises a gain")
+
+    def _look(
+        self, history: History, found: Finish, pair: _Pair, sides: tuple[Evidence, Evidence]
+    ) -> Finish | None:
+        """The verdict once both sides have as many launches, or None to go on."""
+        ours, theirs = sides[0].readings, sides[1].readings
+        if not ours or len(ours) != len(theirs):
+            return None
+        last = len(ours) >= MOST_A_SIDE or history.budget.launches < len(sides) or _time_is_up(history)
+        spread = self._spread(history)
+        options = self._options
+        confidence = options.confidence if last else max(EARLY_CONFIDENCE, options.confidence)
+        strict = compare(ours, theirs, confidence=confidence, spread=spread)
+        if strict.better and strict.gain >= options.least_gain:
+            return Finish(settings=pair.candidate, code=VerdictCode.IMPROVED, reason=found.reason)
+        hopeless = compare(ours, theirs, confidence=HOPELESS_CONFIDENCE, spread=spread)
+        if not last and hopeless.high >= options.least_gain:
+            return None
+        plain = compare(ours, theirs, confidence=options.confidence, spread=spread)
+        return self._equal_or_kept(found, pair, plain, "the gain was not confirmed")
+
+    def _equal_or_kept(self, found: Finish, pair: _Pair, result: Comparison, why: str) -> Finish:
+        """The incumbent stays; a smaller setting that is as fast is named."""
+        margin = self._options.margin
+        smaller = pair.candidate.max_batch_size < pair.incumbent.max_batch_size
+        if smaller and abs(result.gain) < margin and result.not_worse(2.0 * margin):
+            reason = f"{found.reason}; as fast as the incumbent with a smaller batch"
+            return Finish(settings=pair.candidate, code=VerdictCode.EQUAL_SMALLER, reason=reason)
+        return self._keep(pair, f"{found.reason}; {why}")
+
+    def _keep(self, pair: _Pair, reason: str) -> Finish:
+        return Finish(settings=pair.incumbent, code=VerdictCode.INCUMBENT_BEST, reason=reason)
+
+    def _alone(self, history: History, found: Finish, pair: _Pair, theirs: Evidence) -> Move:
+        """The incumbent does not run: the winner must only come up once more."""
+        if theirs.readings or history.budget.launches <= 0 or _time_is_up(history):
+            reason = f"{found.reason}; the service as found gave no reading that counts"
+            return Finish(settings=pair.candidate, code=VerdictCode.IMPROVED, reason=reason)
+        return Launch(
+            settings=pair.candidate, purpose=Purpose.CONFIRMATION, reason="does it come up once more"
+        )
+
+    def _spread(self, history: History) -> Spread:
+        """Launch-to-launch spread from everything that was launched more than once."""
+        groups: dict[Settings, list[LaunchReading]] = {}
+        for launch in history.launches:
+            groups.setdefault(launch.settings, []).extend(gather((launch,), self._space.concurrency).readings)
+        return launch_spread(list(groups.values()))
+
+
+def _time_is_up(history: History) -> bool:
+    """The time that is left does not hold another launch as long as the longest so far."""
+    longest = max((launch.seconds.total for launch in history.launches), default=0.0)
+    return history.budget.seconds <= longest

@@ -1,0 +1,122 @@
+"""Observations: the history of a search as rows that a belief can be held against."""
+
+import math
+from dataclasses import dataclass
+
+from autotune.errors import LaunchCause
+from autotune.model.launch import History, LaunchRecord, Outcome, Purpose
+from autotune.model.limit import Limit
+from autotune.model.measurement import Measurement
+from autotune.search.evidence import died, reading_of
+from autotune.search.limits import broken
+from autotune.search.space import Space
+
+_NORMAL_95 = 1.96
+_EDGES = frozenset({LaunchCause.MEMORY, LaunchCause.CONFIG, LaunchCause.GRAPH})
+"""Causes that a larger size shares; the others say nothing about sizes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Row:
+    """One speed at one batch size."""
+
+    size: int
+    log_speed: float
+    error: float
+    """Standard error of log_speed within its launch."""
+    launch: int
+    """Number of its launch; rows of one launch share that launch's luck."""
+    swept: bool
+    """True for a sweep level, where `size` is the concurrency under a higher limit."""
+    foreign: bool
+    """True for an incumbent whose other values differ from those of a candidate of its size."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Observations:
+    """All rows in order, and where the service does not work."""
+
+    rows: tuple[Row, ...]
+    works_at: int
+    """Largest size or level that gave a number; 0 when there is none."""
+    fails_at: int | None
+    """Smallest size above it that was refused, lacked memory or died under load; None when none did."""
+    starts_failed: int
+    """Launches that did not come up for want of memory."""
+
+    @property
+    def restarted(self) -> tuple[int, ...]:
+        """Sizes that were started with a candidate's settings and measured, ascending."""
+        return tuple(sorted({row.size for row in self.rows if not row.swept and not row.foreign}))
+
+    @property
+    def sweep(self) -> tuple[Row, ...]:
+        """The rows of the sweep, in order."""
+        return tuple(row for row in self.rows if row.swept)
+
+
+def observe(history: History, space: Space, limits: tuple[Limit, ...] = ()) -> Observations:
+    """Read the history. Confirmation launches are readings like any other.
+
+    A restart that works outweighs a failure seen below it; a sweep level does not.
+    """
+    rows = [row for launch in history.launches for row in _rows(launch, space)]
+    edges = [edge for launch in history.launches if (edge := _edge(launch)) is not None]
+    edges += [level for launch in history.launches for level in _levels_breaking(launch, limits)]
+    restarted = max((row.size for row in rows if not row.swept), default=0)
+    fails_at = min((edge for edge in edges if edge > restarted), default=None)
+    works = (row.size for row in rows if fails_at is None or row.size < fails_at)
+    return Observations(
+        rows=tuple(rows),
+        works_at=max(works, default=0),
+        fails_at=fails_at,
+        starts_failed=sum(launch.cause is LaunchCause.MEMORY for launch in history.launches),
+    )
+
+
+def _levels_breaking(launch: LaunchRecord, limits: tuple[Limit, ...]) -> list[int]:
+    if launch.purpose is not Purpose.SCOUT:
+        return []
+    return [level.concurrency for level in launch.measurements if broken(limits, level) is not None]
+
+
+def _rows(launch: LaunchRecord, space: Space) -> list[Row]:
+    if launch.purpose is Purpose.SCOUT:
+        limit = launch.settings.max_batch_size
+        levels = [level for level in launch.measurements if level.concurrency <= limit]
+        return [_swept(launch, level) for level in levels if level.tokens_per_second > 0.0]
+    reading = reading_of(launch, space.concurrency)
+    if reading is None or launch.outcome is Outcome.FAILED:
+        return []
+    size = launch.settings.max_batch_size
+    return [
+        Row(
+            size=size,
+            log_speed=math.log(reading.tokens_per_second),
+            error=reading.log_error,
+            launch=launch.number,
+            swept=False,
+            foreign=launch.settings != space.settings_for(size),
+        )
+    ]
+
+
+def _swept(launch: LaunchRecord, level: Measurement) -> Row:
+    return Row(
+        size=level.concurrency,
+        log_speed=math.log(level.tokens_per_second),
+        error=level.half_width / _NORMAL_95,
+        launch=launch.number,
+        swept=True,
+        foreign=False,
+    )
+
+
+def _edge(launch: LaunchRecord) -> int | None:
+    """The size at which this launch shows an edge: it did not start, or died under so much load."""
+    if launch.outcome is not Outcome.FAILED:
+        return None
+    limit = launch.settings.max_batch_size
+    if died(launch):
+        return min(limit, launch.levels[-1].concurrency)
+    return limit if launch.cause in _EDGES else None

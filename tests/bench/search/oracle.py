@@ -1,0 +1,155 @@
+"""The oracle of the search bench: it alone knows the truth, and it holds the clock and the counts.
+
+Noise sigma is the relative standard deviation of one standard load test; 16 % of its variance is between
+launches and cannot be tested away, the rest falls as 1 / duration. Half of the studies are dirty: the
+first launch may read 6 to 15 % low, the speed may drift by 3 % in 20 launches, one launch in 33 is 10 %
+low. Noise is keyed by curve, repetition and launch, so that methods meet the same luck.
+"""
+
+import math
+from dataclasses import dataclass, field
+from zlib import crc32
+
+import numpy as np
+
+from tests.bench.search.curves import Curve
+
+_BETWEEN = 0.16
+LEVEL_CAP = 600.0
+_FINAL_BATCHES = 10
+_QUICK_FROM = 0.015
+_PLAIN_SHARE = 0.3
+_QUICK_LONGEST = 240.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conditions:
+    """What a study is done under."""
+
+    noise: float
+    dirty: str = "half"
+    """half | never | always."""
+    bias: tuple[float, float] = (-0.04, 0.04)
+    """Range of the smooth difference between sweep and restart over the levels."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Read:
+    """One level: what it read, half its interval, how long it took."""
+
+    tokens_per_second: float
+    half_width: float
+    seconds: float
+
+
+@dataclass
+class Oracle:
+    """One study on one curve."""
+
+    curve: Curve
+    conditions: Conditions
+    repetition: int
+    launches: int = 0
+    levels: int = 0
+    seconds: float = 0.0
+    failures: int = 0
+    _size: int = 0
+    _factor: float = 1.0
+    _rng: np.random.Generator = field(default_factory=np.random.default_rng)
+
+    def __post_init__(self) -> None:
+        """Draw what stays the same over the study."""
+        self._key = [crc32(self.curve.name.encode()), self.repetition]
+        rng = np.random.default_rng(self._key)
+        slow = rng.random() < 0.25
+        self.restart_seconds = rng.uniform(600.0, 1200.0) if slow else rng.uniform(60.0, 300.0)
+        self.warm_up_seconds = rng.uniform(20.0, 60.0)
+        self.test_seconds = rng.uniform(120.0, 480.0)
+        self.residence = rng.uniform(6.0, 40.0)
+        dirty = {"half": rng.random() < 0.5, "never": False, "always": True}[self.conditions.dirty]
+        cold, drift = rng.random() < 0.5, rng.random() < 0.3
+        self._cold = rng.uniform(0.06, 0.15) if dirty and cold else 0.0
+        self._drift = 0.03 / 20.0 * rng.choice([-1.0, 1.0]) if dirty and drift else 0.0
+        self._outliers = 0.03 if dirty else 0.0
+        self._sweep_bias = self._draw_bias(rng)
+
+    def _draw_bias(self, rng: np.random.Generator) -> np.ndarray:
+        """Smooth in the logarithm of the level, inside the range that the conditions name."""
+        low, high = self.conditions.bias
+        x = np.log(np.arange(1, len(self.curve.speeds) + 1))
+        ends = rng.uniform(low, high, size=2)
+        reach = (x - math.log(max(1, self.curve.low))) / math.log(self.curve.high / max(1, self.curve.low))
+        wave = (
+            0.25
+            * (high - low)
+            * rng.uniform(-1, 1)
+            * np.sin(rng.uniform(1.5, 4.0) * reach + rng.uniform(0.0, 6.3))
+        )
+        return np.clip(ends[0] + (ends[1] - ends[0]) * np.clip(reach, 0.0, 1.0) + wave, low, high)
+
+    def start(self, size: int) -> bool:
+        """Launch; False when it does not come up."""
+        self.launches += 1
+        self._rng = np.random.default_rng([*self._key, self.launches])
+        sigma = self.conditions.noise * math.sqrt(_BETWEEN)
+        self._factor = 1.0 + self._rng.normal(0.0, sigma) + self._drift * (self.launches - 1)
+        if self.launches == 1:
+            self._factor *= 1.0 - self._cold
+        if self._rng.random() < self._outliers:
+            self._factor *= 0.9
+        self._size = size
+        if self.curve.fails_from is not None and size >= self.curve.fails_from:
+            self.seconds += 0.8 * self.restart_seconds
+            self.failures += 1
+            return False
+        self.seconds += self.restart_seconds + self.warm_up_seconds
+        return True
+
+    def _speed(self, concurrency: int) -> float:
+        """True token/s of the running launch under this concurrency."""
+        speeds = self.curve.speeds
+        if concurrency >= self._size:
+            return float(speeds[self._size])
+        if self.curve.sweep is not None:
+            return float(self.curve.sweep[min(concurrency, len(self.curve.sweep) - 1)])
+        return float(speeds[concurrency]) * (1.0 + float(self._sweep_bias[concurrency]))
+
+    def standard(self, size: int) -> float | None:
+        """What every rival does: launch, one standard test. None when it fails."""
+        if not self.start(size):
+            return None
+        duration = self.test_seconds * min(4.0, self.curve.best / float(self.curve.speeds[size]))
+        if not self.curve.works(size):
+            self.seconds += 0.3 * duration
+            self.failures += 1
+            return None
+        self.seconds += duration
+        within = self.conditions.noise * math.sqrt(1.0 - _BETWEEN)
+        return float(self.curve.speeds[size]) * self._factor * (1.0 + self._rng.normal(0.0, within))
+
+    def measure(self, concurrency: int, half_width: float, stop_below: float | None = None) -> Read | None:
+        """One sequential level on the running launch. None when the service dies of it."""
+        self.levels += 1
+        if self.curve.dies_from is not None and min(self._size, concurrency) >= self.curve.dies_from:
+            self.seconds += 0.3 * self.test_seconds
+            self.failures += 1
+            return None
+        speed = self._speed(concurrency)
+        unit = self.conditions.noise**2 * (1.0 - _BETWEEN) * self.test_seconds
+        seconds = self._window_seconds(half_width, unit)
+        if stop_below is not None and speed < stop_below:
+            seconds = min(seconds, max(45.0, unit * (1.96 * speed / (stop_below - speed)) ** 2))
+        error = math.sqrt(unit / seconds)
+        self.seconds += seconds + self.residence * (1.0 if half_width > _QUICK_FROM else 2.0)
+        computed = 1.96 * error * math.sqrt(self._rng.chisquare(15) / 15.0)
+        stated = computed if computed <= _PLAIN_SHARE * half_width else max(computed, half_width)
+        read = speed * self._factor * (1.0 + self._rng.normal(0.0, error))
+        return Read(tokens_per_second=read, half_width=stated, seconds=seconds)
+
+    def _window_seconds(self, half_width: float, unit: float) -> float:
+        """Length of the steady window by the rule of autotune.statistics.window."""
+        wanted = unit * (1.96 / (0.8 * half_width)) ** 2
+        if half_width > _QUICK_FROM:
+            longest = max(_QUICK_LONGEST, 4.0 * self.residence)
+            return float(min(max(wanted, min(max(self.residence, 10.0), 90.0)), longest, LEVEL_CAP))
+        return float(min(max(wanted, _FINAL_BATCHES * max(self.residence, 15.0)), LEVEL_CAP))

@@ -1,0 +1,75 @@
+"""The search bench itself: the same luck for all, curves from a file, and a smoke run of the scout."""
+
+import json
+
+import numpy as np
+import pytest
+
+from tests.bench.search.__main__ import as_markdown, main, run_study, summed_up
+from tests.bench.search.curves import FAMILIES, bench_curves, read_curves
+from tests.bench.search.oracle import Conditions, Oracle
+from tests.bench.search.rivals import RIVALS, guide_rule
+
+QUIET = Conditions(noise=1e-6, dirty="never")
+
+
+def test_the_splits_share_no_curve():
+    dev, test = ({curve.name for curve in bench_curves(split)} for split in ("dev", "test"))
+    assert not dev & test
+    assert len(dev) == len(test) == 12 * len(FAMILIES)
+
+
+def test_the_same_study_meets_the_same_luck():
+    curve = bench_curves("dev")[0]
+    first, second = (
+        Oracle(curve=curve, conditions=Conditions(noise=0.02), repetition=3).standard(curve.start)
+        for _ in range(2)
+    )
+    assert first == second
+
+
+def test_every_incumbent_runs():
+    assert all(curve.works(curve.incumbent) for curve in bench_curves("dev") + bench_curves("test"))
+
+
+@pytest.mark.parametrize("name", sorted(set(RIVALS) - {"grid, step 25", "TPE 25"}))
+def test_every_rival_ends_with_a_value_that_it_launched(name):
+    curve = next(each for each in bench_curves("dev") if each.family == "peak_mild")
+    oracle = Oracle(curve=curve, conditions=QUIET, repetition=0)
+    found = RIVALS[name](oracle, np.random.default_rng(1))
+    assert curve.bounds_low <= found <= curve.bounds_high
+    assert oracle.launches >= 1
+
+
+def test_the_vendors_points_are_climbed_as_the_vendor_did(tmp_path):
+    """435, 500, 600: 2845.3, 2980.3, 2520.6 token/s in the vendor's tuning guide."""
+    entry = {
+        "name": "vendor", "low": 362, "start": 435, "high": 1088, "incumbent": 435, "blocks": 2176,
+        "points": [[362, 2700.0], [435, 2845.3], [500, 2980.3], [600, 2520.6], [1088, 2300.0]],
+        "sweep": [[362, 2700.0], [500, 2950.0], [1088, 2310.0]],
+        "fails_from": None,
+    }  # fmt: skip
+    path = tmp_path / "curves.json"
+    path.write_text(json.dumps({"curves": [entry]}), encoding="utf-8")
+    (curve,) = read_curves(path)
+    oracle = Oracle(curve=curve, conditions=QUIET, repetition=0)
+    assert guide_rule(oracle, np.random.default_rng(1)) == 500
+    assert oracle.launches == 3
+
+
+def test_the_command_writes_its_figures(tmp_path, capsys):
+    out = tmp_path / "out.json"
+    main(["--strategy", "guide", "--every", "48", "--repetitions", "1", "--json", str(out)])
+    figures = json.loads(out.read_text(encoding="utf-8"))["guide"]
+    assert {"within_1pct", "within_2pct", "mean_regret", "worse_than_incumbent", "mean_hours"} <= set(figures)
+    assert "| guide | 2.0% |" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_scout_finds_most_optima_of_a_small_bench():
+    studies = [run_study("scout", curve, Conditions(noise=0.02), 0, 12) for curve in bench_curves("dev")[::6]]
+    row = summed_up("scout", 0.02, studies)
+    assert row.within_2pct >= 0.8, as_markdown([row])
+    assert row.mean_launches <= 7.0
+    assert row.worse_than_incumbent <= 0.05

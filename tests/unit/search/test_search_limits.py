@@ -1,0 +1,74 @@
+"""Limits: what breaks one is not recommended, and the best that keeps it is."""
+
+import pytest
+
+from autotune.model.limit import Limit, LimitMetric, LimitStatistic
+from autotune.model.measurement import Distribution, FailureCount
+from autotune.model.move import VerdictCode
+from autotune.model.settings import Settings
+from autotune.search.limits import broken, value_of
+from autotune.search.options import Options
+from autotune.search.strategy import make_strategy
+
+TPOT_50 = Limit(metric=LimitMetric.TPOT, statistic=LimitStatistic.MEAN, bound=50.0, text="tpot:mean<=50ms")
+
+
+def read(tools, per_request_ms=0.1):
+    """Throughput rises with the batch, and so does the time per token: 10 ms + 0.1 ms a request."""
+
+    def level(launch, move):
+        size = min(launch.settings.max_batch_size, move.concurrency)
+        tpot = Distribution(mean=10.0 + per_request_ms * size)
+        return tools.measured(move.concurrency, 4000.0 * size / (size + 200.0), tpot_ms=tpot)
+
+    return level
+
+
+def strategy(tools, name, incumbent=200):
+    space = tools.space(incumbent=Settings(max_batch_size=incumbent), tune_prefill=False, blocks=1500)
+    return make_strategy(name, space, Options(limits=(TPOT_50,), step=50))
+
+
+@pytest.mark.parametrize("name", ["guide", pytest.param("scout", marks=pytest.mark.slow)])
+def test_the_best_value_that_keeps_the_limit_is_found(tools, name):
+    """The limit binds at 400 requests."""
+    played = tools.play(strategy(tools, name), read(tools), launches=14)
+    assert played.finish.code is VerdictCode.IMPROVED
+    assert 370 <= played.finish.settings.max_batch_size <= 400
+
+
+def test_when_nothing_keeps_the_limit_the_verdict_says_so(tools):
+    played = tools.play(strategy(tools, "guide"), read(tools, per_request_ms=20.0))
+    assert (played.finish.code, played.finish.settings) == (VerdictCode.LIMIT_UNMET, None)
+
+
+def test_an_incumbent_that_breaks_the_limit_is_replaced_by_what_keeps_it(tools):
+    played = tools.play(strategy(tools, "guide", incumbent=900), read(tools))
+    assert played.finish.code is VerdictCode.IMPROVED
+    assert played.finish.settings.max_batch_size <= 400
+
+
+def test_each_metric_has_its_figure(tools):
+    level = tools.measured(
+        100,
+        1000.0,
+        ttft_ms=Distribution(p99=900.0),
+        e2e_ms=Distribution(p50=3.0),
+        event_gap_ms=Distribution(p90=4.0),
+        failed=(FailureCount(cause="timeout", count=30),),
+        short_replies=10,
+        goodput=0.97,
+    )
+
+    def value(metric, statistic):
+        return value_of(Limit(metric=metric, statistic=statistic, bound=1.0), level)
+
+    assert value(LimitMetric.TTFT, LimitStatistic.P99) == 900.0
+    assert value(LimitMetric.E2E, LimitStatistic.P50) == 3.0
+    assert value(LimitMetric.EVENT_GAP, LimitStatistic.P90) == 4.0
+    assert value(LimitMetric.ERRORS, LimitStatistic.SHARE) == pytest.approx(0.02)
+    assert value(LimitMetric.GOODPUT, LimitStatistic.SHARE) == 0.97
+
+
+def test_a_figure_that_the_level_does_not_give_does_not_keep_a_limit(tools):
+    assert broken((TPOT_50,), tools.measured(100, 1000.0)) is TPOT_50
