@@ -1,1 +1,1 @@
-"""The study, the crash journal, the history and the lock."""
+"""What must outlive the process: campaigns as Optuna studies, crash journal, lock, state directory."""

@@ -1,0 +1,90 @@
+"""Storage: opens and closes the database that Optuna keeps campaigns in, quietly and privately."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import optuna
+from optuna.exceptions import StorageInternalError
+from optuna.storages import RDBStorage
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+
+from autotune.errors import AutotuneError, Refused, UsageError
+from autotune.store.state import make_private_file
+
+SQLITE_WAIT_SECONDS = 30
+
+
+class Storage(RDBStorage):
+    """An RDBStorage that can be closed, and that closes itself when it cannot be opened."""
+
+    def __init__(self, url: str, engine_kwargs: dict[str, Any]) -> None:
+        try:
+            super().__init__(url, engine_kwargs=engine_kwargs)
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """Give back every connection."""
+        if hasattr(self, "scoped_session"):
+            self.scoped_session.remove()
+        if hasattr(self, "engine"):
+            self.engine.dispose()
+
+
+class StorageFailed(AutotuneError):
+    """The database stopped working: disk full, connection lost, file damaged."""
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """Turn the database's own errors into StorageFailed; also a decorator."""
+    try:
+        yield
+    except (StorageInternalError, SQLAlchemyError) as error:
+        reason = str(error.__cause__ or error).splitlines()[0]
+        raise StorageFailed(
+            f"the database of campaigns failed: {reason}", hint="check the disk's free space and store.url"
+        ) from error
+
+
+def open_storage(url: str) -> Storage:
+    """The database at an SQLAlchemy URL; a missing SQLite file is created as 0600.
+
+    Raises UsageError for a URL that cannot be used, Refused when the database cannot be opened.
+    """
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    place = _parse(url)
+    is_sqlite = place.get_backend_name() == "sqlite"
+    shown = place.render_as_string(hide_password=True)
+    try:
+        if is_sqlite and place.database:
+            make_private_file(Path(place.database))
+        wait = {"connect_args": {"timeout": SQLITE_WAIT_SECONDS}} if is_sqlite else {}
+        return Storage(url, wait)
+    except (ImportError, NoSuchModuleError) as error:
+        raise UsageError(
+            f"there is no driver for {shown}", hint="pip install 'ascend-autotune[fleet]', or check store.url"
+        ) from error
+    except (OSError, SQLAlchemyError) as error:
+        reason = str(error).splitlines()[0]
+        raise Refused(
+            f"cannot open the database {shown}: {reason}", hint="check store.url and store.state"
+        ) from error
+    except RuntimeError as error:
+        raise Refused(
+            f"the database {shown} has the tables of another Optuna version: {error}",
+            hint="give another with store.url, or upgrade it with `optuna storage upgrade`",
+        ) from error
+
+
+def _parse(url: str) -> URL:
+    try:
+        return make_url(url)
+    except ArgumentError as error:
+        raise UsageError(
+            "store.url is not a database URL", hint="sqlite:///PATH or postgresql+psycopg://HOST/NAME"
+        ) from error
