@@ -1,0 +1,89 @@
+"""Torch_npu probe: free and total memory of each NPU, asked in a short subprocess that then ends.
+
+In this process it would open a context on the card, take memory of it, and keep it.
+"""
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from autotune.host.short_command import Answer, NoAnswer, ask
+
+SECONDS = 60.0
+_MARK = "autotune-probe "
+_SCRIPT = """
+import json
+try:
+    import torch
+    import torch_npu
+    npu = torch_npu.npu
+    cards = [[i, *npu.mem_get_info(i), npu.get_device_name(i)] for i in range(npu.device_count())]
+    found = {"version": torch_npu.__version__, "cards": cards}
+except BaseException as error:
+    found = {"error": f"{type(error).__name__}: {error}"}
+print("autotune-probe " + json.dumps(found, default=str))
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TorchNpuCard:
+    """Memory of one visible card, in bytes."""
+
+    index: int
+    """As the process sees it: ASCEND_RT_VISIBLE_DEVICES renumbers from 0."""
+    name: str
+    free: int
+    total: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TorchNpu:
+    """What torch_npu says, or why it says nothing."""
+
+    version: str = ""
+    cards: tuple[TorchNpuCard, ...] = ()
+    problem: str = ""
+
+
+def probe_torch_npu(python: str = sys.executable, *, seconds: float = SECONDS) -> TorchNpu:
+    """Ask the torch_npu of a Python interpreter; every way of failing is an answer.
+
+    The automatic load of back ends is off, since with a broken torch_npu `import torch` itself fails.
+    """
+    environment = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+    answer = ask([python, "-c", _SCRIPT], seconds, environment=environment)
+    return read_probe(answer, seconds)
+
+
+def read_probe(answer: Answer, seconds: float) -> TorchNpu:
+    """Read what the subprocess printed, among whatever libraries print beside it."""
+    if answer.no_answer is not None:
+        limit = f" ({seconds:g} s)" if answer.no_answer is NoAnswer.TIMEOUT else ""
+        return TorchNpu(problem=f"the probe {answer.no_answer.value}{limit}")
+    lines = [line for line in answer.output.splitlines() if line.startswith(_MARK)]
+    if not lines:
+        last = (answer.errors.strip().splitlines() or [f"exit code {answer.code}"])[-1]
+        return TorchNpu(problem=f"the probe died: {last}")
+    found: Any = json.loads(lines[-1].removeprefix(_MARK))
+    if "error" in found:
+        return TorchNpu(problem=_named(str(found["error"])))
+    cards = tuple(
+        TorchNpuCard(index=int(index), name=str(name), free=int(free), total=int(total))
+        for index, free, total, name in found["cards"]
+    )
+    problem = "" if cards else "torch_npu sees no card"
+    return TorchNpu(version=str(found["version"]), cards=cards, problem=problem)
+
+
+def _named(error: str) -> str:
+    """Say what the usual import errors mean."""
+    first = error.splitlines()[0]
+    if "No module named" in error:
+        return "not installed"
+    if ".so" in error:
+        return f"installed, but CANN's libraries are not found; source its set_env.sh ({first})"
+    if "Two accelerators" in error:
+        return f"installed beside a CUDA build of torch, which excludes it ({first})"
+    return first
