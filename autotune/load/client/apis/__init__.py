@@ -1,0 +1,1 @@
+"""The request and reply forms of the services: one module a family."""

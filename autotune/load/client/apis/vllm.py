@@ -1,0 +1,48 @@
+"""vLLM's own /generate: JSON pieces, each ended by a NUL byte or a line end; no finish reason, no count."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from autotune.load.client.api import NUL_END, Ask, EventFacts, error_of, present
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Vllm:
+    """Only the length or the last chunk of the transfer says that a reply is complete."""
+
+    name: str = "vllm"
+    end: bytes = NUL_END
+    ordinary: tuple[bytes, ...] = (b'"]}',)
+    tells_finish: bool = False
+    keeps_ignore_eos: bool = True
+
+    def path(self, model: str, *, streaming: bool) -> str:
+        """The same for streams and whole replies."""
+        del model, streaming
+        return "/generate"
+
+    def document(self, ask: Ask) -> dict[str, Any]:
+        """The prompt and vLLM's sampling names."""
+        sampling = ask.sampling
+        values = present(
+            temperature=0.0 if sampling.do_sample is False else sampling.temperature,
+            top_p=sampling.top_p,
+            top_k=sampling.top_k,
+            repetition_penalty=sampling.repetition_penalty,
+            seed=sampling.seed,
+            ignore_eos=True if sampling.ignore_eos else None,
+        )
+        return {
+            "prompt": ask.prompt.text,
+            "max_tokens": ask.output_tokens,
+            "stream": ask.streaming,
+            **values,
+        }
+
+    def event(self, document: dict[str, Any]) -> EventFacts:
+        """Text so far, or the next piece of it."""
+        return EventFacts(token=bool(document.get("text")), error=error_of(document))
+
+    def full(self, document: dict[str, Any]) -> EventFacts:
+        """The same in one piece; the text is not counted in tokens by anybody."""
+        return EventFacts(token=bool(document.get("text")), final=True, error=error_of(document))

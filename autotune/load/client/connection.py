@@ -1,0 +1,392 @@
+"""Connection: one socket, one reply at a time; raw bytes to events with a single time stamp a read."""
+
+import asyncio
+import socket
+import struct
+from math import nan
+from time import perf_counter
+from typing import Protocol, cast
+
+import httptools
+
+from autotune.load.client.api import Api
+from autotune.load.client.ending import Reply, cause_of_loss, judged
+from autotune.load.client.framing import chunk_heads, document_of, is_done, payload, split_events
+from autotune.load.client.message import Message
+from autotune.load.client.recorder import Recorder
+
+_NEVER = b"\0no event holds this\0"
+_CHUNK_HEADS = chunk_heads(4096)
+"""By the length of a read: how it begins when it is exactly one chunk."""
+_LONGEST_READ = len(_CHUNK_HEADS)
+_LONGEST_HEAD = 6
+"""Bytes that the head of such a chunk can't pass."""
+_LONGEST_COMPLAINT = 2048
+_OK = 200
+_NO_LINGER = struct.pack("ii", 1, 0)
+"""SO_LINGER with which a close resets the connection. The service closes first after its replies; its port
+would stay in TIME_WAIT for a minute, and its next start, which binds without SO_REUSEADDR, would have to
+wait. A reset spares it that."""
+
+
+class Holder(Protocol):
+    """Who gave the connection its request."""
+
+    def reply_ended(self, connection: "Connection", *, reusable: bool) -> None:
+        """The reply is complete or has failed; the connection can take another request or can't."""
+
+
+class Connection(asyncio.Protocol):
+    """Writes requests, reads replies, tells the recorder.
+
+    An ordinary read is exactly one chunk with one event that carries a token and nothing else, told by a
+    mark at the same distance from its end as in the event before. It costs one time stamp, five cheap looks
+    at the bytes and one number into an array. The HTTP parser need not see it, since a whole chunk leaves
+    it in the state it was in. Whatever is not ordinary goes through the parser and `_look_closely`.
+    """
+
+    __slots__ = (
+        "_api",
+        "_body",
+        "_chunk_done",
+        "_chunk_end",
+        "_closed",
+        "_delimited",
+        "_end",
+        "_events",
+        "_fast",
+        "_gap",
+        "_holder",
+        "_last",
+        "_last_byte",
+        "_mark",
+        "_mark_place",
+        "_message",
+        "_needle",
+        "_now",
+        "_parser",
+        "_recorder",
+        "_reply",
+        "_secure",
+        "_tail",
+        "_transport",
+        "parted",
+    )  # fmt: skip
+
+    def __init__(self, holder: Holder, recorder: Recorder, api: Api) -> None:
+        self._holder = holder
+        self._recorder = recorder
+        self._gap = recorder.gap
+        self._api = api
+        self._end = api.end
+        self._chunk_end = api.end + b"\r\n"
+        self._mark = api.end[:1]
+        self._mark_place = len(api.end) + 2
+        self._last_byte = api.end[-1]
+        self._transport: asyncio.Transport | None = None
+        self._parser: httptools.HttpResponseParser | None = None
+        self._message: Message | None = None
+        self._reply = Reply()
+        self._now = self._last = 0.0
+        self._events = 0
+        self._needle = _NEVER
+        self._fast = 0
+        self._tail = b""
+        self._body = b""
+        self._delimited = self._chunk_done = self._secure = False
+        self._closed = True
+        self.parted = 0.0
+        """When the holder let go of it; the server closes it then, or the sweep does."""
+
+    @property
+    def open(self) -> bool:
+        """Whether another request can be written."""
+        return not self._closed
+
+    @property
+    def last_used(self) -> float:
+        """When the last event came or the last request went; 0 before the first."""
+        return self._last
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The socket is ready; it will close with a reset, see _NO_LINGER."""
+        self._transport = cast("asyncio.Transport", transport)
+        self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+        self._secure = transport.get_extra_info("sslcontext") is not None
+        self._parser = httptools.HttpResponseParser(self)
+        self._last = perf_counter()
+        self._closed = False
+
+    def send(self, message: Message, scheduled: float) -> None:
+        """Write one request; the clock of its reply starts here."""
+        self._message = message
+        self._events = 0
+        self._needle = _NEVER
+        self._fast = 0
+        self._tail = self._body = b""
+        self._delimited = self._chunk_done = False
+        now = self._last = perf_counter()
+        self._reply = Reply(scheduled=scheduled, sent=now)
+        if self._transport is not None:
+            self._transport.write(message.data)
+        else:
+            asyncio.get_running_loop().call_soon(
+                self._fail, "reset", "closed before the request was sent", now
+            )
+
+    def abort(self) -> None:
+        """Close at once, without telling anybody."""
+        self._message = None
+        if self._transport is not None:
+            self._transport.abort()
+
+    def overdue(
+        self, now: float, *, first_seconds: float, stall_seconds: float, total_seconds: float
+    ) -> None:
+        """Give up a reply that keeps its client waiting for too long."""
+        reply = self._reply
+        if self._message is None:
+            return
+        if now - reply.sent > total_seconds:
+            self._fail("timeout", f"not complete after {total_seconds:.0f} s", now)
+        elif reply.first != reply.first and now - reply.sent > first_seconds:
+            self._fail("first_token_timeout", f"no token after {first_seconds:.0f} s", now)
+        elif reply.first == reply.first and now - self._last > stall_seconds:
+            self._fail("stall", f"no event for {stall_seconds:.0f} s", now)
+
+    # The transport's side.
+
+    def data_received(self, data: bytes) -> None:
+        """One read."""
+        now = perf_counter()
+        size = len(data)
+        if (
+            data.startswith(self._needle, size - self._fast)
+            and size < _LONGEST_READ
+            and data.startswith(_CHUNK_HEADS[size])
+            and data.find(self._mark, _LONGEST_HEAD) == size - self._mark_place
+            and data[-3] == self._last_byte
+        ):
+            recorder = self._recorder
+            if now >= recorder.edge:
+                recorder.roll(now)
+            recorder.events += 1
+            self._gap(now - self._last)
+            self._last = now
+            self._events += 1
+            return
+        self._now = now
+        self._parse(data)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The end of the connection: ends a reply only when its last event has come."""
+        self._closed = True
+        self._parser = None
+        self._transport = None
+        if self._message is None:
+            return
+        now = perf_counter()
+        if self._tail and not self._delimited:
+            self._last_piece()
+        if self._reply.ended_by_its_own_sign or self._is_whole():
+            self._complete(now, reusable=False)
+        else:
+            lost = cause_of_loss(exc, answered=self._reply.status != 0, secure=self._secure)
+            self._fail(lost.cause, self._reply.error or lost.detail, now)
+
+    # The HTTP parser's side.
+
+    def on_chunk_complete(self) -> None:
+        """A chunk is whole."""
+        self._chunk_done = True
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Only the headers that tell where the body ends matter."""
+        if len(name) in {14, 17} and name.lower() in {b"content-length", b"transfer-encoding"}:
+            self._delimited = bool(value)
+
+    def on_headers_complete(self) -> None:
+        """Status is known."""
+        if self._parser is not None:
+            self._reply.status = self._parser.get_status_code()
+
+    def on_body(self, body: bytes) -> None:
+        """Body bytes of one read, or a part of them."""
+        self._chunk_done = False
+        if (
+            self._needle in body
+            and not self._tail
+            and body.endswith(self._end)
+            and body.count(self._end) == 1
+        ):
+            now = self._now
+            recorder = self._recorder
+            if now >= recorder.edge:
+                recorder.roll(now)
+            recorder.events += 1
+            self._gap(now - self._last)
+            self._last = now
+            self._events += 1
+        else:
+            self._look_closely(body)
+
+    def on_message_complete(self) -> None:
+        """The transfer is complete in itself: last chunk or last byte of the stated length."""
+        if self._message is None or not self._delimited or self._parser is None:
+            return
+        if self._tail:
+            self._last_piece()
+        self._complete(self._now, reusable=self._parser.should_keep_alive())
+
+    # Off the hot path.
+
+    def _parse(self, data: bytes) -> None:
+        parser = self._parser
+        if parser is None:
+            return
+        self._fast = 0
+        try:
+            parser.feed_data(data)
+        except httptools.HttpParserError as error:
+            self._fail("bad_reply", f"no HTTP reply: {error}", self._now)
+            return
+        if (
+            self._chunk_done
+            and not self._tail
+            and self._message is not None
+            and data.endswith(self._chunk_end)
+        ):
+            place = data.rfind(self._needle)
+            self._fast = len(data) - place if place >= 0 else 0
+
+    def _look_closely(self, body: bytes) -> None:
+        message = self._message
+        if message is None:
+            return
+        if self._reply.status != _OK:
+            self._body = (self._body + body)[:_LONGEST_COMPLAINT]
+        elif not message.streaming:
+            self._body += body
+        else:
+            events, self._tail = split_events(self._tail + body, self._end)
+            for event in events:
+                self._take(event)
+            if self._reply.final and not self._delimited:
+                self._complete(self._now, reusable=False)
+
+    def _take(self, event: bytes) -> None:
+        if self._needle in event:
+            self._count()
+            return
+        data = payload(event)
+        if not data:
+            return
+        if is_done(data):
+            self._reply.final = True
+            return
+        document = document_of(data)
+        if document is None:
+            self._reply.error = self._reply.error or data[:200].decode("utf-8", "replace")
+            return
+        facts = self._api.event(document)
+        if facts.token:
+            self._count()
+            if facts.finish is None and not facts.final:
+                self._learn(event)
+        self._reply.learn(facts)
+
+    def _learn(self, event: bytes) -> None:
+        """From the first event that carries a token: what marks all others like it."""
+        for mark in self._api.ordinary:
+            if mark in event:
+                self._needle = mark
+                return
+
+    def _count(self) -> None:
+        now = self._now
+        recorder = self._recorder
+        if now >= recorder.edge:
+            recorder.roll(now)
+        recorder.events += 1
+        if self._events:
+            self._gap(now - self._last)
+        else:
+            self._reply.first = now
+            recorder.running += 1
+        self._last = now
+        self._events += 1
+
+    def _last_piece(self) -> None:
+        """What stands after the last event end: an event without its end, or a complaint."""
+        tail, self._tail = self._tail, b""
+        if self._reply.status != _OK or self._message is None:
+            return
+        document = document_of(payload(tail))
+        if not self._events and document is not None and not tail.lstrip().startswith(b"data:"):
+            self._body = tail
+            return
+        whole = document is not None or is_done(payload(tail))
+        if whole or self._delimited:
+            self._take(tail)
+
+    def _is_whole(self) -> bool:
+        """Whether a reply that only the end of the connection ended is complete all the same.
+
+        It is when it is a refusal, when its one JSON document is whole, or when all tokens are there.
+        """
+        if self._reply.status != _OK:
+            return self._reply.status != 0 and not self._delimited
+        if self._body:
+            return document_of(self._body) is not None
+        return self._message is not None and self._events >= self._message.asked_tokens
+
+    def _complete(self, now: float, *, reusable: bool) -> None:
+        message, self._message = self._message, None
+        if message is None:
+            return
+        if self._body and self._reply.status == _OK:
+            self._read_whole(now)
+        self._finish_counting()
+        reply = self._reply
+        reply.complaint = self._body
+        verdict = judged(
+            reply,
+            asked_tokens=message.asked_tokens,
+            ignore_eos=message.ignore_eos,
+            tells_finish=self._api.tells_finish,
+        )
+        if verdict.cause is not None:
+            self._recorder.failed_reply(verdict.cause, verdict.detail, now)
+        else:
+            whole = reply.tokens or 0 if reply.whole else 0
+            self._recorder.ended(reply.as_ended(now, short=verdict.short), whole_tokens=whole)
+        self._holder.reply_ended(self, reusable=reusable and not self._closed)
+
+    def _read_whole(self, now: float) -> None:
+        document = document_of(self._body)
+        if document is None:
+            self._reply.error = "the reply is no JSON document"
+            return
+        facts = self._api.full(document)
+        self._reply.learn(facts)
+        self._reply.whole = True
+        if facts.token and not self._events:
+            self._reply.first = self._last = now
+
+    def _finish_counting(self) -> None:
+        self._fast = 0
+        if self._events:
+            self._recorder.running -= 1
+        self._reply.events = self._events
+        self._reply.last = self._last if self._reply.first == self._reply.first else nan
+
+    def _fail(self, cause: str, detail: str, now: float) -> None:
+        if self._message is None:
+            return
+        self._message = None
+        self._finish_counting()
+        self._recorder.failed_reply(cause, detail, now)
+        if self._transport is not None:
+            self._transport.abort()
+        self._closed = True
+        self._holder.reply_ended(self, reusable=False)

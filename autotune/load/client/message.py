@@ -1,0 +1,13 @@
+"""Message: a request as bytes."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Message:
+    """A request as bytes, and what was asked with it."""
+
+    data: bytes
+    asked_tokens: int
+    ignore_eos: bool
+    streaming: bool

@@ -1,0 +1,120 @@
+"""Supply: the next request as bytes, made from templates so that it costs nothing between two replies."""
+
+import json
+from dataclasses import dataclass, replace
+
+from autotune.load.client.address import Address
+from autotune.load.client.api import Api, Ask
+from autotune.load.client.message import Message
+from autotune.load.workload.workload import Workload
+
+_KEPT_BYTES = 64 * 1024 * 1024
+"""Templates beyond are made again each time."""
+_PLACE = "\u0001salt\u0001"
+_PLACE_IN_JSON = b"\\u0001salt\\u0001"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Template:
+    """A request's body before and after the place of the salt."""
+
+    before: bytes
+    after: bytes
+    asked_tokens: int
+
+
+class Supply:
+    """Hands out requests in the workload's order, `step` apart, so that several processes share one row."""
+
+    def __init__(
+        self,
+        *,
+        workload: Workload,
+        api: Api,
+        address: Address,
+        model: str,
+        headers: tuple[tuple[str, str], ...] = (),
+        streaming: bool = True,
+        first: int = 0,
+        step: int = 1,
+        count: int | None = None,
+    ) -> None:
+        self._workload = workload
+        self._api = api
+        self._model = model
+        self._streaming = streaming
+        self._ignore_eos = workload.sampling.ignore_eos and api.keeps_ignore_eos
+        self._next = first
+        self._step = step
+        self._left = count
+        self._head = _head(address, api.path(model, streaming=streaming), headers, streaming=streaming)
+        self._kept: dict[int, Template] = {}
+        self._kept_bytes = 0
+
+    def prepare(self, count: int) -> None:
+        """Make the templates of the next requests before the clock starts."""
+        for index in range(self._next, self._next + count * self._step, self._step):
+            self._template(index % len(self._workload))
+
+    def take(self) -> Message | None:
+        """The next request; None when no more shall be sent."""
+        if self._left is not None:
+            if self._left <= 0:
+                return None
+            self._left -= 1
+        index = self._next
+        self._next += self._step
+        turn, place = divmod(index, len(self._workload))
+        template = self._template(place)
+        salt = self._workload.salt(turn)
+        if salt and self._workload.prompts[place].token_ids:
+            template, salt = self._made(place, turn), ""
+        body = template.before + salt.encode() + template.after
+        return Message(
+            data=b"%bContent-Length: %d\r\n\r\n%b" % (self._head, len(body), body),
+            asked_tokens=template.asked_tokens,
+            ignore_eos=self._ignore_eos,
+            streaming=self._streaming,
+        )
+
+    def _template(self, place: int) -> Template:
+        kept = self._kept.get(place)
+        if kept is None:
+            kept = self._made(place, 0)
+            if self._kept_bytes < _KEPT_BYTES:
+                self._kept[place] = kept
+                self._kept_bytes += len(kept.before) + len(kept.after)
+        return kept
+
+    def _made(self, place: int, turn: int) -> Template:
+        workload = self._workload
+        prompt = workload.prompts[place]
+        if prompt.token_ids:
+            prompt = workload.prompt(place + turn * len(workload))
+        else:
+            prompt = replace(prompt, text=_PLACE + prompt.text)
+        asked = workload.asked_tokens(place)
+        ask = Ask(
+            prompt=prompt,
+            output_tokens=asked,
+            sampling=workload.sampling,
+            model=self._model,
+            streaming=self._streaming,
+        )
+        body = json.dumps(self._api.document(ask), ensure_ascii=False, separators=(",", ":")).encode(
+            "utf-8", "replace"
+        )
+        before, _, after = body.partition(_PLACE_IN_JSON)
+        return Template(before=before, after=after, asked_tokens=asked)
+
+
+def _head(address: Address, path: str, headers: tuple[tuple[str, str], ...], *, streaming: bool) -> bytes:
+    """Everything before Content-Length. No Accept-Encoding: a compressed stream comes in lumps."""
+    lines = [
+        f"POST {address.path}{path} HTTP/1.1",
+        f"Host: {address.host_header}",
+        f"Accept: {'text/event-stream, application/json' if streaming else 'application/json'}",
+        "Content-Type: application/json",
+        *(f"{name}: {value}" for name, value in headers),
+    ]
+    return "".join(f"{line}\r\n" for line in lines).encode("utf-8")

@@ -1,0 +1,89 @@
+"""Span: the steady part of a test, and how sure its speed is."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from autotune.load.client.recorder import Bucket
+from autotune.statistics.intervals import batch_means_interval
+
+_PLATEAU_SHARE = 0.95
+_FEWEST_BUCKETS = 5
+"""A shorter plateau gives no speed: its ends would decide."""
+_MOST_BATCHES = 10
+_FEWEST_BATCHES = 4
+_SETTLE_SHARE = 0.5
+"""At most this share of the plateau is given away to let the first wave settle."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Span:
+    """Buckets from `begin` to before `end`, and the speed in them. Seconds of the host's clock."""
+
+    begin: int
+    end: int
+    seconds: float
+    rate: float | None
+    """Tokens a second, by the factor the buckets were read with."""
+    half_width: float | None
+    batch_means: tuple[float, ...] = ()
+    capped: bool = False
+
+
+def running_of(bucket: Bucket, *, streaming: bool) -> int:
+    """Requests that the service works on, as far as the client can see it."""
+    return bucket.running if streaming else bucket.in_flight
+
+
+def plateau(buckets: Sequence[Bucket], *, factor: float, width: float, streaming: bool) -> Span:
+    """The steady part of a test that sends a fixed number of requests: between ramp and drain.
+
+    It lasts while at least 95 % of the usual number of requests run. Of what is left, up to two residence
+    times, but never more than half, are dropped so that the wave of the start can die down.
+    """
+    counts = [running_of(bucket, streaming=streaming) for bucket in buckets]
+    if not counts or max(counts) == 0:
+        return Span(begin=0, end=len(counts), seconds=0.0, rate=None, half_width=None)
+    level = _PLATEAU_SHARE * _usual(counts)
+    at_level = [index for index, count in enumerate(counts) if count >= level]
+    begin, end = at_level[0], at_level[-1] + 1
+    begin = min(begin + 1, end - 1)
+    part = buckets[begin:end]
+    settle = min(2.0 * _residence(part, width, streaming=streaming), _SETTLE_SHARE * len(part) * width)
+    if len(part) * width - settle >= _FEWEST_BATCHES * settle:
+        begin += round(settle / width)
+    return _with_interval(buckets, begin, end, factor=factor, width=width)
+
+
+def _with_interval(buckets: Sequence[Bucket], begin: int, end: int, *, factor: float, width: float) -> Span:
+    tokens = [bucket.events * factor + bucket.whole_tokens for bucket in buckets[begin:end]]
+    seconds = len(tokens) * width
+    rate = math.fsum(tokens) / seconds if len(tokens) >= _FEWEST_BUCKETS else None
+    batches = min(_MOST_BATCHES, len(tokens) // 2)
+    if not rate or batches < _FEWEST_BATCHES:
+        return Span(begin=begin, end=end, seconds=seconds, rate=rate or None, half_width=None)
+    edges = [round(index * len(tokens) / batches) for index in range(batches + 1)]
+    means = tuple(math.fsum(tokens[low:high]) / ((high - low) * width) for low, high in pairwise(edges))
+    interval = batch_means_interval(means)
+    return Span(
+        begin=begin,
+        end=end,
+        seconds=seconds,
+        rate=rate,
+        half_width=interval.half_width / rate,
+        batch_means=means,
+    )
+
+
+def _usual(counts: Sequence[int]) -> float:
+    """Near the top, but no single peak."""
+    ordered = sorted(counts)
+    return ordered[min(len(ordered) - 1, int(0.9 * len(ordered)))]
+
+
+def _residence(buckets: Sequence[Bucket], width: float, *, streaming: bool) -> float:
+    completions = sum(bucket.completions for bucket in buckets)
+    if not completions:
+        return math.inf
+    return sum(running_of(bucket, streaming=streaming) for bucket in buckets) * width / completions

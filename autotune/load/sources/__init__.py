@@ -1,0 +1,1 @@
+"""Readers of what other benchmark tools print, each into one BenchmarkReading."""

@@ -1,0 +1,1 @@
+"""Data sets that engineers use: one module a shape of file."""

@@ -1,0 +1,86 @@
+"""Files of a data set: found in a directory or named, read with errors that say where."""
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from autotune.errors import UsageError
+
+
+def files_of(path: Path, suffix: str) -> tuple[Path, ...]:
+    """The file itself, or all files with this suffix below the directory, in order of their names.
+
+    Raises UsageError when there is none.
+    """
+    if path.is_file():
+        return (path,)
+    if not path.is_dir():
+        raise UsageError(f"the data set {path} is not there", hint=f"ls {path.parent}")
+    found = tuple(sorted(one for one in path.rglob(f"*{suffix}") if one.is_file()))
+    if not found:
+        raise UsageError(f"the directory {path} holds no {suffix} file", hint=f"ls {path}")
+    return found
+
+
+def both_halves(files: tuple[Path, ...]) -> bool:
+    """Whether train and test lie side by side, so that a directory means more requests than the test has."""
+    names = {part for file in files for part in (file.stem.lower(), file.parent.name.lower())}
+    return any("train" in name for name in names) and any("test" in name for name in names)
+
+
+def json_lines(file: Path) -> Iterator[dict[str, Any]]:
+    """The objects of a JSON-lines file; blank lines are nothing. Raises UsageError with the line."""
+    for number, line in enumerate(_text(file).splitlines(), start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise UsageError(f"{file}, line {number}: no JSON: {error}") from error
+        if not isinstance(row, dict):
+            raise UsageError(f"{file}, line {number}: not a JSON object")
+        yield row
+
+
+def json_document(file: Path) -> Any:
+    """The one JSON document of a file. Raises UsageError."""
+    try:
+        return json.loads(_text(file))
+    except ValueError as error:
+        raise UsageError(f"{file}: no JSON: {error}") from error
+
+
+def csv_rows(file: Path) -> Iterator[tuple[int, list[str]]]:
+    """Line number and cells of every row that is not empty."""
+    reader = csv.reader(_text(file).splitlines(keepends=True))
+    for row in reader:
+        if any(cell.strip() for cell in row):
+            yield reader.line_num, row
+
+
+def named_rows(file: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """Rows by the names in the first line."""
+    rows = csv_rows(file)
+    header = next(rows, (0, []))[1]
+    for number, cells in rows:
+        yield number, dict(zip((name.strip() for name in header), cells, strict=False))
+
+
+def field(row: dict[str, Any], name: str, file: Path) -> str:
+    """A text that must be there. Raises UsageError with what is there instead."""
+    value = row.get(name)
+    if not isinstance(value, str):
+        there = ", ".join(str(key) for key in row)
+        raise UsageError(
+            f"{file}: a row has no text {name!r}, only {there}", hint="check the data set's type"
+        )
+    return value
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} can't be read: {error}", hint=f"ls -l {file}") from error

@@ -1,0 +1,228 @@
+"""The load client against a server that knows the truth: `python tests/bench/load/bench.py decisive`.
+
+Server on CPU 0, client on CPU 1. Medians of the runs with their spread; other work on the machine shows in
+the latencies first, so the load average is printed beside them. Writes reports/bench/load_<test>.json.
+"""
+
+import argparse
+import http.client
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import peers
+
+HERE = Path(__file__).parent
+SERVER = HERE / "mock_server.py"
+REPORTS = HERE.parents[2] / "reports" / "bench"
+
+
+@contextmanager
+def server(*options: str) -> Iterator[int]:
+    argv = ["taskset", "-c", "0", sys.executable, str(SERVER), *options]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield int(process.stdout.readline())
+        finally:
+            process.kill()
+
+
+def truth(port: int) -> dict:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    connection.request("GET", "/truth")
+    document = json.loads(connection.getresponse().read())
+    connection.close()
+    return document
+
+
+def load(port: int, *options: str) -> dict:
+    argv = [
+        *("taskset", "-c", "1", sys.executable, str(HERE / "measured.py")),
+        *("--url", f"http://127.0.0.1:{port}", "--model", "m", "--json", *options),
+    ]
+    began = time.perf_counter()
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=900, check=False)
+    document = json.loads(done.stdout or "{}")
+    if not document.get("completed"):
+        sys.exit(done.stderr)
+    return {**document, "began": began, "peak_mib": float(done.stderr.strip().splitlines()[-1])}
+
+
+def decisive(options: argparse.Namespace) -> dict:
+    """1,000 streams x 20 events a second, one event a read."""
+    with server("--vary", "1") as port:
+        seen = load(
+            port,
+            *("--api", "openai", "--concurrency", "1000", "--output-tokens", "400"),
+            *("--duration", f"{options.seconds}s"),
+        )
+        true = truth(port)
+    return {
+        "cpu_seconds_a_million_events": 1e6 * seen["client_cpu_seconds"] / seen["events"],
+        "ttft_mean_error_ms": seen["ttft_ms"]["mean"] - true["ttft_mean_ms"],
+        "gap_p99_error_ms": seen["event_gap_ms"]["p99"] - true["gap_p99_ms"],
+        "speed_error": seen["tokens_per_second"] / true["steady_tokens_per_second"] - 1,
+        "peak_mib": seen["peak_mib"],
+        "first_request_seconds": true["first_request"] - seen["began"],
+        "events_a_read": seen["events"] / seen["reads"],
+        "server_cpu_seconds_a_million_events": 1e6 * true["cpu_seconds"] / true["events"],
+    }
+
+
+def counted(options: argparse.Namespace) -> dict:
+    """Every event of a run to its end, at several tokens an event."""
+    del options
+    result = {}
+    for size in (1, 4, 8):
+        with server(
+            "--vary", "1", "--first-ms", "20", "--step-ms", "20", "--tokens-per-event", str(size)
+        ) as port:
+            seen = load(
+                port,
+                *("--api", "openai-chat", "--concurrency", "200", "--output-tokens", "203"),
+                *("--requests", "1000"),
+            )
+            true = truth(port)
+        result[f"events_missed_{size}"] = true["events"] - seen["events"]
+        result[f"tokens_missed_{size}"] = true["tokens"] - seen["output_tokens"]
+        result[f"gap_over_tpot_{size}"] = seen["event_gap_ms"]["mean"] / seen["tpot_ms"]["mean"]
+    return result
+
+
+def short(options: argparse.Namespace) -> dict:
+    """Replies of 8 tokens over 64 connections, as fast as they come."""
+    with server("--flood") as port:
+        seen = load(
+            port,
+            *("--api", "openai", "--concurrency", "64", "--output-tokens", "8"),
+            *("--duration", f"{options.seconds}s"),
+        )
+        true = truth(port)
+    return {
+        "requests_a_second": seen["requests"] / seen["seconds"],
+        "client_cpu_microseconds_a_request": 1e6 * seen["client_cpu_seconds"] / seen["requests"],
+        "server_cpu_microseconds_a_request": 1e6 * true["cpu_seconds"] / true["requests"],
+    }
+
+
+def closing(options: argparse.Namespace) -> dict:
+    """60,000 replies of 8 tokens at 1,000 connections, each closed by the server."""
+    del options
+    with server("--flood", "--close") as port:
+        seen = load(
+            port,
+            *("--api", "openai", "--concurrency", "1000", "--output-tokens", "8", "--requests", "60000"),
+        )
+    return {
+        "completed": seen["completed"],
+        "failed": sum(seen["failed"].values()) + seen["short_replies"],
+        "requests_a_second": seen["requests"] / seen["seconds"],
+        "client_cpu_microseconds_a_request": 1e6 * seen["client_cpu_seconds"] / seen["requests"],
+        "peak_mib": seen["peak_mib"],
+    }
+
+
+def steady(options: argparse.Namespace) -> dict:
+    """256 requests at concurrency 128, ramp and drain included in the run."""
+    del options
+    with server("--first-ms", "100", "--step-ms", "20", "--vary", "1") as port:
+        seen = load(
+            port,
+            *("--api", "openai", "--concurrency", "128", "--output-tokens", "384", "--requests", "256"),
+        )
+        true = truth(port)["steady_tokens_per_second"]
+    return {
+        "steady_error": seen["tokens_per_second"] / true - 1,
+        "whole_run_error": seen["whole_run_tokens_per_second"] / true - 1,
+    }
+
+
+def ladder(options: argparse.Namespace) -> dict:
+    """Paced events, ever faster: the highest rate at which 99 % are read within 20 ms of their write."""
+    best, result = 0.0, {}
+    for rate in (20_000, 40_000, 60_000, 80_000, 100_000):
+        argv = [
+            *(sys.executable, str(HERE / "deliver.py"), "--streams", str(options.streams)),
+            *("--step-ms", str(1000 * options.streams / rate)),
+        ]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True)
+        figures = json.loads(done.stdout)
+        result[f"on_time_{rate}"] = figures["on_time"]
+        result[f"delivered_{rate}"] = figures["events_per_second"]
+        result[f"p99_ms_{rate}"] = figures["p99_ms"]
+        if figures["on_time"] >= 0.99:
+            best = max(best, figures["events_per_second"])
+    return {**result, "highest_on_time": best}
+
+
+def beside(options: argparse.Namespace) -> dict:
+    """The same 1,000 streams for every peer found in --peers and for the built-in client, in turn."""
+    result = {}
+    requests, tokens = 2000, 200
+    with tempfile.TemporaryDirectory() as name:
+        model = peers.make_tokenizer(Path(name) / "model")
+        for peer in [one for one in peers.NAMES if options.peers and (options.peers / "bin" / one).exists()]:
+            with server("--vary", "1") as port:
+                url = f"http://127.0.0.1:{port}"
+                argv = peers.argv_of(
+                    peer, options.peers, url, model, requests=requests, streams=1000, tokens=tokens
+                )
+                seen = peers.run_peer(argv, lambda port=port: truth(port), Path(name))
+                true = truth(port)
+            if seen.returncode or not true["events"]:
+                print(f"  {peer} ended with {seen.returncode}: {seen.tail[-600:]}")
+                continue
+            result[f"{peer}_cpu_seconds_a_million_events"] = 1e6 * seen.cpu_seconds / true["events"]
+            result[f"{peer}_start_seconds"] = seen.start_seconds
+    with server("--vary", "1") as port:
+        seen = load(
+            port,
+            *("--api", "openai", "--concurrency", "1000", "--output-tokens", str(tokens)),
+            *("--requests", str(requests)),
+        )
+        result["own_cpu_seconds_a_million_events"] = 1e6 * seen["client_cpu_seconds"] / seen["events"]
+        result["own_start_seconds"] = truth(port)["first_request"] - seen["began"]
+        result["own_peak_mib"] = seen["peak_mib"]
+    return result
+
+
+TESTS = {test.__name__: test for test in (decisive, counted, short, closing, steady, ladder, beside)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("test", choices=[*TESTS, "all"])
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--streams", type=int, default=1000, help="of the ladder")
+    parser.add_argument("--peers", type=Path, help="virtual environment that holds the peers")
+    options = parser.parse_args()
+    for name in TESTS if options.test == "all" else [options.test]:
+        before = os.getloadavg()[0]
+        runs = [TESTS[name](options) for _ in range(options.runs)]
+        report(name, runs, before)
+
+
+def report(name: str, runs: list[dict], before: float) -> None:
+    print(f"{name}: {TESTS[name].__doc__}")
+    print(f"  {len(runs)} runs, load average {before:.1f} -> {os.getloadavg()[0]:.1f}")
+    table = {}
+    for figure in runs[0]:
+        values = [run[figure] for run in runs]
+        table[figure] = {"median": statistics.median(values), "low": min(values), "high": max(values)}
+        row = table[figure]
+        print(f"  {figure:<38} {row['median']:>12.4g}   [{row['low']:.4g} .. {row['high']:.4g}]", flush=True)
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    file = REPORTS / f"load_{name}.json"
+    file.write_text(json.dumps({"test": name, "runs": len(runs), "figures": table}, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
