@@ -1,0 +1,129 @@
+"""Chart: the curve as curve.png and curve.svg, drawn by matplotlib for papers and mails."""
+
+import io
+from collections.abc import Mapping
+from typing import Any
+
+from autotune.report.evidence import PointKind
+from autotune.report.plot import Mark, Plot
+from autotune.report.safe_text import plot_label
+
+CHINESE_FONTS = (
+    "Noto Sans CJK SC",
+    "Source Han Sans SC",
+    "WenQuanYi Micro Hei",
+    "WenQuanYi Zen Hei",
+    "SimHei",
+)
+COLOURS = {
+    PointKind.INCUMBENT: "#57606a",
+    PointKind.CANDIDATE: "#0b5cad",
+    PointKind.CONFIRMATION: "#0b5cad",
+    PointKind.SWEEP: "#8250df",
+}
+SHAPES = {
+    PointKind.INCUMBENT: "s",
+    PointKind.CANDIDATE: "o",
+    PointKind.CONFIRMATION: "D",
+    PointKind.SWEEP: ".",
+}
+
+
+def chinese_fonts() -> tuple[str, ...]:
+    """Fonts of this host with which matplotlib can write Chinese."""
+    from matplotlib import font_manager
+
+    installed = {font.name for font in font_manager.fontManager.ttflist}
+    return tuple(name for name in CHINESE_FONTS if name in installed)
+
+
+def images(plot: Plot, names: Mapping[PointKind, str]) -> tuple[bytes, bytes]:
+    """PNG and SVG of the chart, the same bytes for the same plot. `names` go into the legend."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(
+        {
+            "svg.fonttype": "none",
+            "svg.hashsalt": "ascend-autotune",
+            "font.family": ["DejaVu Sans", *chinese_fonts()],
+            "axes.unicode_minus": False,
+        }
+    ):
+        figure = _figure(plot, names)
+        png, svg = io.BytesIO(), io.BytesIO()
+        figure.savefig(png, format="png", dpi=144, metadata={"Software": None})
+        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+    return png.getvalue(), svg.getvalue()
+
+
+def _figure(plot: Plot, names: Mapping[PointKind, str]) -> Any:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9.0, 4.6), layout="constrained")
+    axes = figure.add_subplot()
+    _draw_background(axes, plot)
+    for trace in plot.traces:
+        xs, ys = zip(*trace.points, strict=True)
+        axes.plot(xs, ys, color=COLOURS[trace.kind], linewidth=1.2, alpha=0.6, linestyle=_dashes(trace.kind))
+    for kind in PointKind:
+        _draw_kind(axes, kind, [mark for mark in plot.marks if mark.kind is kind], names[kind])
+    _draw_signs(axes, plot)
+    axes.set_xlim(*plot.x_range)
+    axes.set_ylim(*plot.y_range)
+    axes.set_xlabel(plot_label(plot.x_label))
+    axes.set_ylabel(plot_label(plot.y_label))
+    axes.grid(visible=True, axis="y", color="#d0d7de", linewidth=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="best", frameon=False, fontsize="small")
+    return figure
+
+
+def _dashes(kind: PointKind) -> str:
+    return "--" if kind is PointKind.SWEEP else "-"
+
+
+def _draw_background(axes: Any, plot: Plot) -> None:
+    if plot.band is not None:
+        axes.axvspan(
+            plot.band.low, plot.band.high, color="#0b5cad", alpha=0.06, label=plot_label(plot.band.name)
+        )
+    for rule in plot.rules:
+        if rule.x is not None:
+            axes.axvline(rule.x, color="#57606a", linewidth=0.9, linestyle=":", label=plot_label(rule.name))
+
+
+def _draw_kind(axes: Any, kind: PointKind, marks: list[Mark], name: str) -> None:
+    if not marks:
+        return
+    below = [mark.y - (mark.y if mark.low is None else mark.low) for mark in marks]
+    above = [(mark.y if mark.high is None else mark.high) - mark.y for mark in marks]
+    axes.errorbar(
+        [mark.x for mark in marks],
+        [mark.y for mark in marks],
+        yerr=[below, above],
+        fmt=SHAPES[kind],
+        color=COLOURS[kind],
+        markerfacecolor="white" if kind is PointKind.CONFIRMATION else COLOURS[kind],
+        capsize=3,
+        linewidth=1,
+        label=plot_label(name),
+    )
+
+
+def _draw_signs(axes: Any, plot: Plot) -> None:
+    floor = plot.y_range[0]
+    for cross in plot.crosses:
+        axes.plot([cross.x], [floor], marker="x", color="#b42318", markersize=9, clip_on=False, linestyle="")
+    for mark in plot.marks:
+        if mark.name:
+            place = (0, 8) if mark.best else (0, -16)
+            end = mark.high if mark.best else mark.low
+            axes.annotate(
+                plot_label(mark.name),
+                (mark.x, mark.y if end is None else end),
+                xytext=place,
+                textcoords="offset points",
+                ha="center",
+                fontsize="small",
+                fontweight="bold" if mark.best else "normal",
+            )

@@ -1,0 +1,239 @@
+"""Drawing: a Plot as inline SVG whose text is text, coloured by the page's style sheet.
+
+Marks are drawn first; on top lies one transparent target a mark that shows its tip on hover or focus, so
+that no mark ever covers a tip.
+"""
+
+from dataclasses import dataclass
+from unicodedata import east_asian_width
+
+from autotune.report.evidence import PointKind
+from autotune.report.markup import Markup, element, join
+from autotune.report.plot import Mark, Plot, Scale, Ticks, ticks
+
+MOST_FOCUSABLE = 40
+TIP_LINE = 17.0
+TEXT_SIZE = 12.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Canvas:
+    """The size of a drawing in its own units, and where the axes are in it."""
+
+    width: float
+    height: float
+    x: Scale
+    y: Scale
+    x_ticks: Ticks
+    y_ticks: Ticks
+
+    @property
+    def left(self) -> float:
+        """Where the y axis stands."""
+        return self.x.start
+
+    @property
+    def right(self) -> float:
+        """Where the x axis ends."""
+        return self.x.end
+
+    @property
+    def top(self) -> float:
+        """Upper edge of the plotting area."""
+        return self.y.end
+
+    @property
+    def bottom(self) -> float:
+        """Where the x axis lies."""
+        return self.y.start
+
+
+def canvas(plot: Plot, *, width: float, height: float) -> Canvas:
+    """Axes that hold the whole plot; fewer ticks where there is less room."""
+    (x_low, x_high), (y_low, y_high) = plot.x_range, plot.y_range
+    return Canvas(
+        width=width,
+        height=height,
+        x=Scale(low=x_low, high=x_high, start=56.0, end=width - 16.0),
+        y=Scale(low=y_low, high=y_high, start=height - 48.0, end=40.0),
+        x_ticks=ticks(x_low, x_high, round(width / 95)),
+        y_ticks=ticks(y_low, y_high, round(height / 55)),
+    )
+
+
+def svg(plot: Plot, *, width: float, height: float, class_: str) -> Markup:
+    """The chart. Without colours of its own: those are classes of the page."""
+    area = canvas(plot, width=width, height=height)
+    return element(
+        "svg",
+        element("title", plot.title),
+        element("desc", plot.description),
+        _background(plot, area),
+        _axes(plot, area),
+        *(_trace(trace.kind, trace.points, area) for trace in plot.traces),
+        *(_cross(cross.x, area) for cross in plot.crosses),
+        *(_mark(mark, area) for mark in plot.marks),
+        *(_name(mark, area) for mark in plot.marks if mark.name),
+        _targets(plot, area),
+        class_=f"chart {class_}",
+        viewBox=f"0 0 {width:g} {height:g}",
+        role="group",
+        aria_label=plot.title,
+    )
+
+
+def swatch(kind: PointKind) -> Markup:
+    """The mark of a kind by itself, for a legend."""
+    return _swatch(_shape(kind, 8, 8))
+
+
+def swatch_of(name: str) -> Markup:
+    """The sign `cross`, `flag` or `band` by itself, for a legend."""
+    signs = {
+        "cross": lambda: _cross_sign(8, 8),
+        "flag": lambda: _flag(8, 3),
+        "band": lambda: element("rect", x=0, y=0, width=16, height=16, class_="band"),
+    }
+    return _swatch(signs[name]())
+
+
+def _swatch(content: Markup) -> Markup:
+    return element("svg", content, class_="swatch", viewBox="0 0 16 16", aria_hidden="true")
+
+
+def _background(plot: Plot, area: Canvas) -> Markup:
+    rules = (_rule(rule.name, rule.x, rule.y, area) for rule in plot.rules)
+    if plot.band is None:
+        return join(*rules)
+    start, width = area.x(plot.band.low), area.x(plot.band.high) - area.x(plot.band.low)
+    height = area.bottom - area.top
+    shade = element("rect", x=start, y=area.top, width=width, height=height, class_="band")
+    return join(shade, *rules)
+
+
+def _rule(name: str, x: float | None, y: float | None, area: Canvas) -> Markup:
+    if x is not None:
+        place = area.x(x)
+        return join(
+            element("line", x1=place, x2=place, y1=area.top, y2=area.bottom, class_="rule"),
+            element("text", name, x=place, y=area.top - 6, class_="hint", text_anchor="middle"),
+        )
+    level = area.y(y if y is not None else 0.0)
+    return join(
+        element("line", x1=area.left, x2=area.right, y1=level, y2=level, class_="rule limit"),
+        element("text", name, x=area.right, y=level - 5, class_="hint", text_anchor="end"),
+    )
+
+
+def _axes(plot: Plot, area: Canvas) -> Markup:
+    parts = []
+    for value, text in zip(area.x_ticks.values, area.x_ticks.texts(), strict=True):
+        place = area.x(value)
+        parts.append(element("line", x1=place, x2=place, y1=area.bottom, y2=area.bottom + 5, class_="axis"))
+        parts.append(element("text", text, x=place, y=area.bottom + 19, text_anchor="middle"))
+    for value, text in zip(area.y_ticks.values, area.y_ticks.texts(), strict=True):
+        level = area.y(value)
+        parts.append(element("line", x1=area.left, x2=area.right, y1=level, y2=level, class_="grid"))
+        parts.append(element("text", text, x=area.left - 8, y=level + 4, text_anchor="end"))
+    middle = (area.left + area.right) / 2
+    parts += [
+        element("line", x1=area.left, x2=area.right, y1=area.bottom, y2=area.bottom, class_="axis"),
+        element("text", plot.x_label, x=middle, y=area.height - 8, class_="label", text_anchor="middle"),
+        element("text", plot.y_label, x=4, y=14, class_="label"),
+    ]
+    return join(*parts)
+
+
+def _trace(kind: PointKind, points: tuple[tuple[float, float], ...], area: Canvas) -> Markup:
+    steps = " L".join(f"{area.x(x):.1f} {area.y(y):.1f}" for x, y in points)
+    return element("path", d=f"M{steps}", class_=f"trace {kind.value}")
+
+
+def _cross(x: float, area: Canvas) -> Markup:
+    return _cross_sign(area.x(x), area.bottom - 12)
+
+
+def _cross_sign(x: float, y: float) -> Markup:
+    path = f"M{x - 5:.1f} {y - 5:.1f} l10 10 M{x + 5:.1f} {y - 5:.1f} l-10 10"
+    return element("path", d=path, class_="cross")
+
+
+def _flag(x: float, y: float) -> Markup:
+    return element("path", d=f"M{x:.1f} {y:.1f} l5 9 h-10 z", class_="flag")
+
+
+def _mark(mark: Mark, area: Canvas) -> Markup:
+    x, y = area.x(mark.x), area.y(mark.y)
+    parts = []
+    if mark.low is not None and mark.high is not None:
+        low, high = area.y(mark.low), area.y(mark.high)
+        bar = f"M{x:.1f} {low:.1f} V{high:.1f} M{x - 4:.1f} {low:.1f} h8 M{x - 4:.1f} {high:.1f} h8"
+        parts.append(element("path", d=bar, class_=f"bar {mark.kind.value}"))
+    if mark.best:
+        parts.append(element("circle", cx=x, cy=y, r=10, class_="ring"))
+    parts.append(_shape(mark.kind, x, y))
+    if mark.flagged:
+        below = area.y(mark.low) if mark.low is not None else y
+        parts.append(_flag(x, min(below + 6, area.bottom - 10)))
+    return join(*parts)
+
+
+def _shape(kind: PointKind, x: float, y: float) -> Markup:
+    class_ = f"mark {kind.value}"
+    if kind is PointKind.SWEEP:
+        return element("circle", cx=x, cy=y, r=3.5, class_=class_)
+    if kind is PointKind.CANDIDATE:
+        return element("circle", cx=x, cy=y, r=5.5, class_=class_)
+    if kind is PointKind.INCUMBENT:
+        return element("rect", x=x - 5, y=y - 5, width=10, height=10, class_=class_)
+    return element("path", d=f"M{x:.1f} {y - 7:.1f} l7 7 l-7 7 l-7 -7 z", class_=class_)
+
+
+def _name(mark: Mark, area: Canvas) -> Markup:
+    """The name above the best mark and below any other, where there is room for it."""
+    half = text_width(mark.name) / 2
+    centre = min(max(area.x(mark.x), area.left + half), area.right - half)
+    above = area.y(mark.y if mark.high is None else mark.high) - 10
+    below = area.y(mark.y if mark.low is None else mark.low) + 20
+    wants_above = mark.best or below > area.bottom - 4
+    level = above if wants_above and above > area.top else below
+    return element("text", mark.name, x=centre, y=level, class_="name", text_anchor="middle")
+
+
+def _targets(plot: Plot, area: Canvas) -> Markup:
+    focusable = len(plot.marks) + len(plot.crosses) <= MOST_FOCUSABLE
+    spots = [(area.x(mark.x), area.y(mark.y), mark.tip) for mark in plot.marks]
+    spots += [(area.x(cross.x), area.bottom - 12, cross.tip) for cross in plot.crosses]
+    return join(*(_target(x, y, tip, area, focusable=focusable) for x, y, tip in spots if tip))
+
+
+def _target(x: float, y: float, tip: tuple[str, ...], area: Canvas, *, focusable: bool) -> Markup:
+    return element(
+        "g",
+        element("circle", cx=x, cy=y, r=11, class_="target"),
+        _tip(x, y, tip, area),
+        class_="spot",
+        tabindex=0 if focusable else None,
+        role="img",
+        aria_label="; ".join(tip),
+    )
+
+
+def _tip(x: float, y: float, lines: tuple[str, ...], area: Canvas) -> Markup:
+    width = max(map(text_width, lines)) + 20
+    height = TIP_LINE * len(lines) + 12
+    left = min(max(x - width / 2, 2.0), area.width - width - 2)
+    over = y - height - 14
+    top = over if over > 0 else min(y + 14, area.height - height - 2)
+    texts = (
+        element("text", line, x=left + 10, y=top + 20 + TIP_LINE * place) for place, line in enumerate(lines)
+    )
+    return element(
+        "g", element("rect", x=left, y=top, width=width, height=height, rx=5), *texts, class_="tip"
+    )
+
+
+def text_width(text: str) -> float:
+    """About how wide a text of the chart is, in its units."""
+    wide = sum(east_asian_width(sign) in {"W", "F"} for sign in text)
+    return 0.56 * TEXT_SIZE * (len(text) - wide) + 1.04 * TEXT_SIZE * wide

@@ -1,0 +1,101 @@
+"""Files: writes everything that a finished campaign leaves for people and programs."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.errors import Refused
+from autotune.model.campaign import Campaign
+from autotune.report.chart import chinese_fonts, images
+from autotune.report.curve import curve_plot
+from autotune.report.document import document_text, report_document
+from autotune.report.html import page
+from autotune.report.markdown import markdown_text
+from autotune.report.predictions import Extras
+from autotune.report.redact import redacted
+from autotune.report.reproduce import reproduce_text
+from autotune.report.safe_text import patch
+from autotune.report.sections import build
+from autotune.report.table import launches_csv
+from autotune.report.texts.english import ENGLISH
+from autotune.report.texts.languages import language as language_of
+from autotune.report.texts.words import Language
+
+PRIVATE_FILE = 0o640
+PRIVATE_DIRECTORY = 0o750
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ReportFiles:
+    """Where everything was written; the two charts are None when nothing was measured."""
+
+    html: Path
+    markdown: Path
+    json: Path
+    csv: Path
+    diff: Path
+    reproduce: Path
+    png: Path | None
+    svg: Path | None
+
+
+def write_report(
+    campaign: Campaign,
+    directory: Path,
+    *,
+    language: str = "en",
+    extras: Extras | None = None,
+    redact: bool = False,
+) -> ReportFiles:
+    """Write all files into `directory`, which is created as 0750; files are 0640 and replaced if there.
+
+    With `redact` hosts, addresses, paths and users are hidden everywhere.
+
+    Raises UsageError for a language other than en or zh, Refused when the directory cannot be written.
+    """
+    words = language_of(language)
+    if redact:
+        campaign = redacted(campaign)
+    report = build(campaign, words, extras or Extras(), is_redacted=redact)
+    try:
+        directory.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+        png, svg = _write_charts(campaign, directory, words)
+        return ReportFiles(
+            html=_write(directory / "report.html", page(report, campaign, words)),
+            markdown=_write(directory / "report.md", markdown_text(report, campaign, words)),
+            json=_write(directory / "report.json", document_text(report_document(campaign, words))),
+            csv=_write(directory / "launches.csv", launches_csv(campaign)),
+            diff=_write(directory / "config.diff", patch(campaign.config_diff)),
+            reproduce=_write(directory / "reproduce.md", reproduce_text(campaign, words)),
+            png=png,
+            svg=svg,
+        )
+    except OSError as error:
+        raise Refused(
+            f"cannot write the report to {directory}: {error.strerror}",
+            hint="give another directory with --output",
+        ) from error
+
+
+def _write_charts(campaign: Campaign, directory: Path, words: Language) -> tuple[Path | None, Path | None]:
+    """Charts in Chinese need a font of the host; without one their labels are English."""
+    shown = words if words is ENGLISH or chinese_fonts() else ENGLISH
+    plot = curve_plot(campaign, shown)
+    places = directory / "curve.png", directory / "curve.svg"
+    if plot is None:
+        for place in places:
+            place.unlink(missing_ok=True)
+        return None, None
+    for place, content in zip(places, images(plot, shown.points), strict=True):
+        _write_bytes(place, content)
+    return places
+
+
+def _write(place: Path, text: str) -> Path:
+    return _write_bytes(place, text.encode("utf-8"))
+
+
+def _write_bytes(place: Path, content: bytes) -> Path:
+    place.unlink(missing_ok=True)
+    place.touch(mode=PRIVATE_FILE)
+    place.write_bytes(content)
+    return place

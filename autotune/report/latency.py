@@ -1,0 +1,186 @@
+"""Latency: TTFT and TPOT against throughput, the limits, and the values that are the best trade-offs."""
+
+from dataclasses import dataclass
+
+from autotune.model.campaign import Campaign
+from autotune.model.limit import Limit, LimitMetric, LimitStatistic
+from autotune.model.measurement import Distribution, Measurement
+from autotune.report.evidence import Point, PointKind, best, points
+from autotune.report.figures import milliseconds, rate
+from autotune.report.knob_names import knob_name
+from autotune.report.limits import profile_limits
+from autotune.report.plot import Mark, Plot, Rule
+from autotune.report.tables import Cell, Column, Table, number_cell, text_cell
+from autotune.report.texts.words import Language
+
+MOST_NAMES = 10
+"""Marks are named while they are no more than this."""
+MOST_TRADE_OFFS = 12
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Figure:
+    """One latency as it is plotted: which, and which figure of its distribution."""
+
+    metric: LimitMetric
+    statistic: LimitStatistic
+    limit: Limit | None
+
+    def of(self, level: Measurement) -> float | None:
+        """Milliseconds; None when the level has too few samples for it."""
+        values = level.ttft_ms if self.metric is LimitMetric.TTFT else level.tpot_ms
+        return statistic(values, self.statistic)
+
+
+def figures(campaign: Campaign) -> tuple[Figure, Figure]:
+    """TTFT and TPOT: the figure that is limited where one is, else the mean."""
+    return _figure(campaign, LimitMetric.TTFT), _figure(campaign, LimitMetric.TPOT)
+
+
+def statistic(values: Distribution, wanted: LimitStatistic) -> float | None:
+    """One figure of a distribution."""
+    known = {
+        LimitStatistic.MEAN: values.mean,
+        LimitStatistic.P50: values.p50,
+        LimitStatistic.P75: values.p75,
+        LimitStatistic.P90: values.p90,
+        LimitStatistic.P99: values.p99,
+    }
+    return known.get(wanted)
+
+
+def latency_plots(campaign: Campaign, language: Language) -> tuple[Plot, ...]:
+    """One chart for TTFT and one for TPOT; none where no restart carries the figure."""
+    plots = (_plot(campaign, figure, language) for figure in figures(campaign))
+    return tuple(plot for plot in plots if plot is not None)
+
+
+def trade_offs(campaign: Campaign) -> tuple[Point, ...]:
+    """Restarts that no other restart beats in throughput, TTFT and TPOT at once, fastest first."""
+    restarts = _restarts(campaign)
+    kept = [point for point in restarts if not any(_beats(other, point) for other in restarts)]
+    return tuple(sorted(kept, key=lambda point: -point.tokens_per_second))
+
+
+def trade_off_table(campaign: Campaign, language: Language) -> Table:
+    """The best trade-offs with their latencies and whether they keep the limits."""
+    labels = language.labels
+    ttft, tpot = figures(campaign)
+    limited = [figure for figure in (ttft, tpot) if figure.limit is not None]
+    columns = (
+        Column(title=knob_name("max_batch_size", campaign.description.kind), numeric=True),
+        Column(title=labels.tokens_per_second, numeric=True),
+        *(Column(title=_axis(figure, language), numeric=True) for figure in (ttft, tpot)),
+        *(Column(title=figure.limit.text) for figure in limited if figure.limit),
+    )
+    rows = tuple(
+        (
+            number_cell(f"{point.batch:.0f}", point.batch),
+            number_cell(rate(point.tokens_per_second), point.tokens_per_second),
+            *(
+                number_cell(milliseconds(figure.of(point.measurement)), figure.of(point.measurement))
+                for figure in (ttft, tpot)
+            ),
+            *(_keeps(figure, point, language) for figure in limited),
+        )
+        for point in trade_offs(campaign)[:MOST_TRADE_OFFS]
+    )
+    return Table(name=labels.pareto, columns=columns, rows=rows, titled=True)
+
+
+def _figure(campaign: Campaign, metric: LimitMetric) -> Figure:
+    limits = [limit for limit in profile_limits(campaign) if limit.metric is metric]
+    if limits:
+        return Figure(metric=metric, statistic=limits[0].statistic, limit=limits[0])
+    return Figure(metric=metric, statistic=LimitStatistic.MEAN, limit=None)
+
+
+def _restarts(campaign: Campaign) -> tuple[Point, ...]:
+    return tuple(point for point in points(campaign) if point.kind is not PointKind.SWEEP)
+
+
+def _plot(campaign: Campaign, figure: Figure, language: Language) -> Plot | None:
+    chosen = best(campaign)
+    batch = float(chosen.settings.max_batch_size) if chosen else None
+    marks = tuple(
+        _mark(point, value, language, is_best=point.batch == batch)
+        for point in _restarts(campaign)
+        if (value := figure.of(point.measurement)) is not None
+    )
+    if not marks:
+        return None
+    axis = _axis(figure, language)
+    rules = (
+        (Rule(name=f"{language.labels.limit} {figure.limit.text}", y=figure.limit.bound),)
+        if figure.limit
+        else ()
+    )
+    return Plot(
+        title=axis,
+        description=language.notes.latency,
+        x_label=language.labels.throughput_axis,
+        y_label=axis,
+        marks=_named(marks),
+        rules=rules,
+    )
+
+
+def _axis(figure: Figure, language: Language) -> str:
+    labels = language.labels
+    axis = labels.ttft if figure.metric is LimitMetric.TTFT else labels.tpot
+    word = labels.mean if figure.statistic is LimitStatistic.MEAN else figure.statistic.value.upper()
+    return f"{axis} ({word})"
+
+
+def _mark(point: Point, value: float, language: Language, *, is_best: bool) -> Mark:
+    tip = (
+        f"{language.points[point.kind]} {point.batch:.0f}",
+        f"{rate(point.tokens_per_second)} {language.labels.tokens_per_second}",
+        f"{milliseconds(value)} ms",
+        f"#{point.launch}",
+    )
+    return Mark(
+        kind=point.kind,
+        x=point.tokens_per_second,
+        y=value,
+        tip=tip,
+        name=f"{point.batch:.0f}",
+        best=is_best,
+    )
+
+
+def _named(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
+    """The same with each value named once, and none when they are too many to read."""
+    seen: set[str] = set()
+    named = []
+    many = len({mark.name for mark in marks}) > MOST_NAMES
+    for mark in marks:
+        hidden = mark.name in seen or (many and not mark.best)
+        seen.add(mark.name)
+        named.append(_renamed(mark, "" if hidden else mark.name))
+    return tuple(named)
+
+
+def _renamed(mark: Mark, name: str) -> Mark:
+    return Mark(kind=mark.kind, x=mark.x, y=mark.y, tip=mark.tip, name=name, best=mark.best)
+
+
+def _keeps(figure: Figure, point: Point, language: Language) -> Cell:
+    value = figure.of(point.measurement)
+    if figure.limit is None or value is None:
+        return text_cell("")
+    kept = figure.limit.holds(value)
+    return text_cell(language.labels.yes if kept else language.labels.no, "good" if kept else "bad")
+
+
+def _beats(one: Point, other: Point) -> bool:
+    ours, theirs = _merits(one), _merits(other)
+    return ours != theirs and all(mine >= its for mine, its in zip(ours, theirs, strict=True))
+
+
+def _merits(point: Point) -> tuple[float, float, float]:
+    level = point.measurement
+    endless = float("inf")
+    ttft = endless if level.ttft_ms.mean is None else level.ttft_ms.mean
+    tpot = endless if level.tpot_ms.mean is None else level.tpot_ms.mean
+    return point.tokens_per_second, -ttft, -tpot

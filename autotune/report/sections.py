@@ -1,0 +1,160 @@
+"""Sections: the report as a value, the same for HTML and Markdown: the answer, then the evidence."""
+
+from autotune import __version__
+from autotune.model.campaign import Campaign
+from autotune.model.measurement import Invalid
+from autotune.report.answer import answer
+from autotune.report.commands import commands
+from autotune.report.curve import curve_plot
+from autotune.report.evidence import best, elapsed_seconds, recommended, total_seconds
+from autotune.report.fact_tables import changes_table, decisions_table, environment_table
+from autotune.report.figures import MISSING, duration, percent, percent_range, rate
+from autotune.report.knob_names import knob_name
+from autotune.report.latency import latency_plots, trade_off_table
+from autotune.report.launch_tables import failures_table, launches_table, validity_table, whole_run_table
+from autotune.report.parts import Bars, Code, Note, Part, Report, Section, Tile
+from autotune.report.predictions import Extras, prediction_table
+from autotune.report.tables import Table
+from autotune.report.texts.words import Language
+from autotune.report.vendor_part import vendor_parts
+
+MOST_OPEN_ROWS = 30
+"""Tables that are longer and that few need are folded."""
+
+
+def build(campaign: Campaign, language: Language, extras: Extras, *, is_redacted: bool = False) -> Report:
+    """The report of a campaign in one language."""
+    heads, is_long = language.headings, len(campaign.launches) > MOST_OPEN_ROWS
+    everything = (
+        Section(name="changes", heading=heads.changes, parts=_changes(campaign, language)),
+        Section(name="curve", heading=heads.curve, parts=_curve(campaign, language, extras)),
+        Section(name="latency", heading=heads.latency, parts=_latency(campaign, language)),
+        Section(name="predicted", heading=heads.predicted, parts=_predicted(campaign, language, extras)),
+        Section(name="launches", heading=heads.launches, parts=_launches(campaign, language)),
+        Section(name="validity", heading=heads.validity, parts=_validity(campaign, language), folded=is_long),
+        Section(
+            name="whole-run", heading=heads.whole_run, parts=_whole_run(campaign, language), folded=is_long
+        ),
+        Section(name="vendor", heading=heads.vendor, parts=vendor_parts(campaign, language)),
+        Section(name="decisions", heading=heads.decisions, parts=_decisions(campaign, language), folded=True),
+        Section(
+            name="environment", heading=heads.environment, parts=(environment_table(campaign, language),)
+        ),
+        Section(name="apply", heading=heads.apply, parts=_apply(campaign, language)),
+        Section(
+            name="profile",
+            heading=heads.profile,
+            parts=(Code(text=campaign.profile_text, syntax="yaml"),),
+            folded=True,
+        ),
+    )
+    return Report(
+        answer=answer(campaign, language),
+        tiles=_tiles(campaign, language),
+        sections=tuple(section for section in everything if section.parts),
+        closing=_closing(language, is_redacted=is_redacted),
+    )
+
+
+def _closing(language: Language, *, is_redacted: bool) -> str:
+    made_by = language.notes.made_by.format(version=__version__)
+    return f"{made_by} {language.notes.redacted}" if is_redacted else made_by
+
+
+def _tiles(campaign: Campaign, language: Language) -> tuple[Tile, ...]:
+    labels, style = language.labels, language.style
+    advice, verdict = recommended(campaign), campaign.verdict
+    found = advice or best(campaign)
+    tiles = []
+    if found is not None:
+        name = knob_name("max_batch_size", campaign.description.kind)
+        before = f"{labels.found}: {campaign.description.incumbent.max_batch_size}"
+        remark = before if advice else labels.not_confirmed
+        tiles.append(Tile(label=name, value=str(found.settings.max_batch_size), remark=remark))
+        spread = f"{labels.tokens_per_second}, ± {percent(found.half_width, style)}"
+        tiles.append(Tile(label=labels.throughput, value=rate(found.tokens_per_second), remark=spread))
+    if verdict is not None and verdict.gain is not None:
+        between = percent_range(verdict.gain_low, verdict.gain_high, style)
+        value = percent(verdict.gain, style, signed=True)
+        remark = labels.not_confirmed if advice is None else between
+        tiles.append(Tile(label=labels.gain, value=value, remark="" if remark == MISSING else remark))
+    count = labels.launches.format(count=len(campaign.launches))
+    tiles.append(Tile(label=labels.effort, value=duration(elapsed_seconds(campaign), style), remark=count))
+    return tuple(tiles)
+
+
+def _changes(campaign: Campaign, language: Language) -> tuple[Part, ...]:
+    table = changes_table(campaign, language)
+    return (table,) if table.rows else (Note(text=language.notes.no_changes),)
+
+
+def _curve(campaign: Campaign, language: Language, extras: Extras) -> tuple[Part, ...]:
+    plot, found = curve_plot(campaign, language), best(campaign)
+    if plot is None:
+        return (Note(text=language.notes.curve_empty),)
+    parts: list[Part] = [plot, Note(text=plot.description)]
+    ceiling = extras.ceiling_tokens_per_second
+    if ceiling and found is not None:
+        share = percent(found.tokens_per_second / ceiling, language.style)
+        parts.append(Note(text=language.labels.ceiling.format(rate=rate(ceiling), share=share)))
+    return tuple(parts)
+
+
+def _latency(campaign: Campaign, language: Language) -> tuple[Part, ...]:
+    plots = latency_plots(campaign, language)
+    if not plots:
+        return ()
+    notes = f"{language.notes.latency} {language.notes.latency_per_value}"
+    return (*plots, Note(text=notes), trade_off_table(campaign, language))
+
+
+def _predicted(campaign: Campaign, language: Language, extras: Extras) -> tuple[Part, ...]:
+    return _filled(prediction_table(campaign, extras, language))
+
+
+def _launches(campaign: Campaign, language: Language) -> tuple[Part, ...]:
+    if not campaign.launches:
+        return ()
+    spent, style = total_seconds(campaign), language.style
+    summary = language.notes.launches.format(
+        total=duration(spent.total, style),
+        start=duration(spent.start, style),
+        warm_up=duration(spent.warm_up, style),
+        measure=duration(spent.measure, style),
+        stop=duration(spent.stop, style),
+    )
+    rows = tuple((f"#{launch.number}", launch.seconds) for launch in campaign.launches)
+    failures = failures_table(campaign, language)
+    return (launches_table(campaign, language), *_filled(failures), Note(text=summary), Bars(rows=rows))
+
+
+def _validity(campaign: Campaign, language: Language) -> tuple[Part, ...]:
+    table = validity_table(campaign, language)
+    levels = [level for launch in campaign.launches for level in launch.levels]
+    invalid = sum(isinstance(level, Invalid) for level in levels)
+    notes = language.notes
+    words = notes.validity_some if invalid else notes.validity_all
+    return (Note(text=words.format(levels=len(levels), invalid=invalid)), table) if levels else ()
+
+
+def _whole_run(campaign: Campaign, language: Language) -> tuple[Part, ...]:
+    table = whole_run_table(campaign, language)
+    return (Note(text=language.notes.whole_run), table) if table.rows else ()
+
+
+def _decisions(campaign: Campaign, language: Language) -> tuple[Part, ...]:
+    return _filled(decisions_table(campaign, language))
+
+
+def _apply(campaign: Campaign, language: Language) -> tuple[Part, ...]:
+    notes, parts = language.notes, list[Part]()
+    if campaign.config_diff:
+        parts += [Note(text=notes.apply), Code(text=campaign.config_diff, syntax="diff")]
+    else:
+        parts.append(Note(text=notes.no_diff))
+    typed = "\n".join(commands(campaign))
+    return (*parts, Note(text=notes.reproduce), Code(text=typed, syntax="sh"))
+
+
+def _filled(table: Table) -> tuple[Table, ...]:
+    return (table,) if table.rows else ()

@@ -1,0 +1,1 @@
+"""Every sentence and label of the report, in English and in Chinese."""

@@ -1,0 +1,65 @@
+from dataclasses import replace
+
+from autotune.model.limit import LimitStatistic
+from autotune.model.measurement import Distribution
+from autotune.report.latency import figures, latency_plots, trade_off_table, trade_offs
+from autotune.report.limits import profile_limits
+from autotune.report.texts.languages import language
+
+from . import example_campaigns as examples
+
+EN = language("en")
+
+
+def limited(*limits):
+    """The guide's campaign under limits."""
+    text = examples.PROFILE.replace("limits: []", f"limits: [{', '.join(limits)}]")
+    return replace(examples.guide(), profile_text=text)
+
+
+def test_limits_are_read_from_the_profile_and_choose_the_figure():
+    campaign = limited('"tpot:p99<=210ms"', '"goodput>=99%"')
+    assert [limit.text for limit in profile_limits(campaign)] == ["tpot:p99<=210ms", "goodput>=99%"]
+    ttft, tpot = figures(campaign)
+    assert (ttft.limit, ttft.statistic) == (None, LimitStatistic.MEAN)
+    assert tpot.statistic is LimitStatistic.P99
+    assert tpot.of(examples.level(435, 2845.3)) == 1000 * 435 / 2845.3 * 1.3
+
+
+def test_a_profile_that_cannot_be_read_has_no_limits():
+    for text in ("{", "name: x", "objective: {limits: 3}", 'objective: {limits: ["fast"]}'):
+        assert profile_limits(replace(examples.guide(), profile_text=text)) == ()
+
+
+def test_the_limit_is_drawn_and_the_table_says_who_keeps_it():
+    campaign = limited('"tpot:mean<=160ms"')
+    assert latency_plots(campaign, EN)[1].rules[0].y == 160.0
+    table = trade_off_table(campaign, EN)
+    kept = {row[0].text: row[-1].text for row in table.rows}
+    assert kept == {"500": "no", "435": "yes", "600": "no"}
+
+
+def test_a_trade_off_is_beaten_by_no_other_restart():
+    found = [(point.batch, point.tokens_per_second) for point in trade_offs(examples.guide())]
+    assert found == [(500.0, 2991.4), (435.0, 2851.9), (600.0, 2520.6)]
+
+
+def test_levels_without_latencies_give_no_chart():
+    base = examples.guide()
+    bare = tuple(
+        replace(
+            launch,
+            levels=tuple(
+                replace(level, ttft_ms=Distribution(), tpot_ms=Distribution())
+                for level in launch.measurements
+            ),
+        )
+        for launch in base.launches
+    )
+    assert latency_plots(replace(base, launches=bare), EN) == ()
+
+
+def test_a_long_campaign_names_only_what_can_be_read():
+    names = [mark.name for mark in latency_plots(examples.large(60), EN)[0].marks if mark.name]
+    assert len(names) <= 1
+    assert len(trade_off_table(examples.large(60), EN).rows) <= 12
