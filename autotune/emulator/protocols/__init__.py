@@ -1,0 +1,1 @@
+"""The inference interfaces: what a request asks for, and the bytes of its reply."""
