@@ -1,0 +1,96 @@
+"""Description: the facts of an install, and the reasons not to start with it."""
+
+from autotune.engines.mindie.config_text import settings_of
+from autotune.engines.mindie.control import client_context
+from autotune.engines.mindie.daemon_environment import check_install
+from autotune.engines.mindie.installation import Installation
+from autotune.engines.mindie.options import MindieOptions, Tls
+from autotune.engines.mindie.production import LIVE_HINT
+from autotune.errors import Refused
+from autotune.mindie_rules.bounds import batch_bounds
+from autotune.mindie_rules.fields import (
+    Field,
+    Layout,
+    dotted,
+)
+from autotune.model.service import Description, Fact
+from autotune.process.environment import notable
+from autotune.process.ports import listener
+
+DEFAULT_BLOCK_SIZE = 128
+
+
+def describe(installation: Installation, options: MindieOptions) -> Description:
+    """Describe an install from its files."""
+    config = installation.config.config
+    emulated = installation.emulated
+    return Description(
+        kind="mindie",
+        version=installation.version,
+        place=str(installation.home),
+        model_name=options.model_name or config.string(Field.MODEL_NAME) or "",
+        incumbent=settings_of(config),
+        block_size=config.number(Field.CACHE_BLOCK_SIZE) or DEFAULT_BLOCK_SIZE,
+        max_link_num=config.number(Field.MAX_LINK_NUM),
+        bounds_high=batch_bounds(installation.version, options.chip).high,
+        max_iter_times=config.number(Field.MAX_ITER_TIMES),
+        max_input_token_len=config.number(Field.MAX_INPUT_TOKEN_LEN),
+        config_path=str(installation.config.path),
+        emulated=emulated is not None,
+        time_scale=emulated.time_scale if emulated else 1.0,
+        facts=(*_facts(installation, options), *notable(options.environment)),
+    )
+
+
+def refuse_unusable(installation: Installation, options: MindieOptions, *, live: bool) -> None:
+    """Raise Refused where a campaign on this install would be dangerous or would mean nothing.
+
+    `live` says that a service on its ports is known.
+    """
+    check_install(options.environment, installation.home)
+    config = installation.config.config
+    if config.layout is Layout.PD or config.flag(Field.MULTI_NODES_INFER_ENABLED):
+        raise Refused(
+            f"{installation.config.path} is that of a service over several hosts or daemons",
+            hint="tune one daemon by itself: give its own config.json, with multiNodesInferEnabled false",
+        )
+    if config.flag(Field.DYNAMIC_BATCH_SIZE_ENABLE):
+        path = dotted(config.path(Field.DYNAMIC_BATCH_SIZE_ENABLE))
+        raise Refused(
+            f"{installation.config.path}: {path} is true: the service changes its batch size by itself",
+            hint=f"set {path} to false, then tune maxBatchSize",
+        )
+    if installation.addresses.scheme == "https":
+        _refuse_certificates(installation, options.tls)
+    if live:
+        return
+    for port in installation.addresses.ports:
+        owner = listener(port)
+        if owner is not None:
+            raise Refused(str(owner), hint=LIVE_HINT)
+
+
+def _refuse_certificates(installation: Installation, tls: Tls | None) -> None:
+    """The service asks its clients for a certificate, so an authority alone does not serve."""
+    if tls is None or tls.cert is None:
+        raise Refused(
+            f"{installation.config.path}: httpsEnabled is true, and the profile names no client certificate",
+            hint="add to the profile: workload: {tls: {ca: ca.pem, cert: client.pem, key: client.key}}",
+        )
+    client_context(tls)
+
+
+def _facts(installation: Installation, options: MindieOptions) -> tuple[Fact, ...]:
+    config = installation.config.config
+    shown = (
+        ("layout", config.layout.value),
+        ("config_mode", options.config_mode.value),
+        ("daemon", str(installation.executable)),
+        ("addresses", f"{installation.addresses.business} {installation.addresses.management}"),
+        ("devices", config.value(Field.NPU_DEVICE_IDS)),
+        ("template", config.string(Field.TEMPLATE_TYPE)),
+        ("stage_select_policy", config.number(Field.STAGE_SELECT_POLICY)),
+        ("model_weights", config.string(Field.MODEL_WEIGHT_PATH)),
+        ("cpus", ",".join(map(str, sorted(options.cpus))) if options.cpus else None),
+    )
+    return tuple(Fact(name=name, value=str(value)) for name, value in shown if value is not None)

@@ -1,0 +1,87 @@
+"""Engine: MindIE's daemon behind the Engine protocol."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from difflib import unified_diff
+from typing import final
+
+from autotune.engines.mindie.configured import configured
+from autotune.engines.mindie.description import describe, refuse_unusable
+from autotune.engines.mindie.installation import Installation, find
+from autotune.engines.mindie.launching import launched, make_directory
+from autotune.engines.mindie.options import ConfigMode, Logs, MindieOptions
+from autotune.engines.mindie.running import RunningMindie
+from autotune.engines.mindie.trial import edited, plan_trial
+from autotune.model.service import Blocks, Description
+from autotune.model.settings import Settings
+
+
+@final
+class MindieEngine:
+    """Starts MindIE's daemon with given settings; see `Engine`."""
+
+    def __init__(self, options: MindieOptions) -> None:
+        self._options = options
+        self._running = False
+
+    @property
+    def options(self) -> MindieOptions:
+        """What it was told."""
+        return self._options
+
+    def describe(self) -> Description:
+        """Describe the install; touches nothing. Raises Refused with the command that mends it."""
+        installation = self._find()
+        refuse_unusable(installation, self._options, live=self._options.live_service or self._running)
+        return describe(installation, self._options)
+
+    def preview(self, settings: Settings) -> str:
+        """Show what would change in the service's own configuration, as a unified diff."""
+        installation = self._find()
+        path, before = str(installation.config.path), installation.config.text
+        after = edited(
+            installation.config.config, settings, version=installation.version, chip=self._options.chip
+        )
+        return "\n".join(unified_diff(before.splitlines(), after.splitlines(), path, path, lineterm=""))
+
+    @contextmanager
+    def launch(self, settings: Settings) -> Iterator[RunningMindie]:
+        """Start the daemon with these settings; stop it and put its configuration back at the end.
+
+        Raises LaunchFailed when it does not get ready, NotRestored when putting back fails.
+        """
+        options = self._options
+        directory = make_directory(options.work_dir, since=options.clock.wall())
+        installation = self._find()
+        private = options.config_mode is not ConfigMode.IN_PLACE
+        private_path = options.work_dir / "config.json" if private else None
+        trial = plan_trial(
+            installation.config.config,
+            settings,
+            version=installation.version,
+            chip=options.chip,
+            private_path=private_path,
+            model_name=options.model_name,
+        )
+        with (
+            configured(options, installation, trial),
+            launched(options, installation, trial, directory) as service,
+        ):
+            self._running = True
+            try:
+                yield service
+            finally:
+                self._running = False
+
+    def probe(self) -> Blocks | None:
+        """Start the service once as it is, logging at INFO, only to read its KV blocks; None: nothing tells.
+
+        Raises LaunchFailed when it does not get ready.
+        """
+        probing = MindieEngine(replace(self._options, logs=Logs.PROBING))
+        with probing.launch(self.describe().incumbent) as service:
+            return service.blocks
+
+    def _find(self) -> Installation:
+        return find(self._options.home, self._options.environment)

@@ -1,0 +1,115 @@
+"""Log watch: what the service prints and logs while it starts, and why it died when it did."""
+
+import re
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+from typing import final
+
+from autotune.errors import LaunchCause, LaunchFailed
+from autotune.mindie_rules.log_failures import MOST_LINES
+from autotune.mindie_rules.log_lines import LogReading, is_start_line, read_lines
+from autotune.process.output import OutputReader, plain, tail
+
+HEAD_LINES, TAIL_LINES = 10_000, 5_000
+SHOWN_LINES = 8
+NEWEST_FILES = 8
+_PROMPT = re.compile(r"pass(?:word|wd| ?phrase)[^\n]*[:?]\s*$", re.IGNORECASE)
+_ERROR = re.compile(r"\b(?:ERROR|CRITICAL|FATAL)\b|^\w*(?:Error|Exception)\b")
+
+
+@final
+class LogWatch:
+    """Follows the output and every log file that appears below one directory."""
+
+    def __init__(self, output: Path, log_directory: Path) -> None:
+        self._output = output
+        self._directory = log_directory
+        self._readers: dict[Path, OutputReader] = {output: OutputReader(output)}
+        self._lines: list[str] = []
+        self.announced = False
+        """Whether the start line was seen; it says little about the model's answers."""
+
+    def look(self) -> None:
+        """Read what came since the last look."""
+        for path in sorted(self._directory.rglob("*.log")) if self._directory.is_dir() else ():
+            self._readers.setdefault(path, OutputReader(path))
+        for reader in self._readers.values():
+            lines = reader.new_lines()
+            self.announced = self.announced or any(map(is_start_line, lines))
+            self._lines.extend(lines)
+        if len(self._lines) > HEAD_LINES + TAIL_LINES:
+            del self._lines[HEAD_LINES:-TAIL_LINES]
+
+    def prompt(self) -> str:
+        """Give a question for a password that stands at the end of the output, without a line end."""
+        rest = plain(self._readers[self._output].unfinished)
+        return rest.strip() if _PROMPT.search(rest) else ""
+
+    def cap(self) -> None:
+        """Keep the output file from filling the disk."""
+        self._readers[self._output].cap()
+
+    def reading(self) -> LogReading:
+        """Read the lines so far as those of one start."""
+        return read_lines(self._lines)
+
+    def failure(self, returncode: int | None, *, seconds: float, started: bool) -> LaunchFailed:
+        """Say why it ended, from its lines first, else from its exit code."""
+        self.look()
+        reading = self.reading()
+        cause = reading.cause or LaunchCause.UNKNOWN
+        if started and cause in {LaunchCause.UNKNOWN, LaunchCause.CONFIG, LaunchCause.PORT}:
+            cause = LaunchCause.CRASHED
+        lines = reading.error_lines
+        if cause in {LaunchCause.UNKNOWN, LaunchCause.CRASHED}:  # what is behind it stands before it
+            lines = self._first_errors() or lines
+        lines = lines or tail(self._output, lines=SHOWN_LINES)
+        what = "died under load" if started else "did not start"
+        return LaunchFailed(
+            cause, f"the service {what}: {_how(returncode)} after {seconds:.0f} s", lines=lines
+        )
+
+    def _first_errors(self) -> tuple[str, ...]:
+        errors = (line.strip() for line in self._lines if _ERROR.search(line))
+        return tuple(islice(dict.fromkeys(errors), MOST_LINES))
+
+
+def _how(returncode: int | None) -> str:
+    match returncode:
+        case None:
+            return "no answer"
+        case 255:
+            return "exit code 255 (it refuses its command line, or could not lead a process group)"
+        case -9:
+            return "it killed its own process group (exit -9)"
+        case code if code < 0:
+            return f"signal {-code}"
+        case code:
+            return f"exit code {code}"
+
+
+def newest_logs(directories: Iterable[Path], *, since: float) -> tuple[Path, ...]:
+    """Give the newest log files that were written after `since` (seconds since the epoch)."""
+    found: list[tuple[float, Path]] = []
+    for directory in directories:
+        for path in directory.rglob("*.log") if directory.is_dir() else ():
+            try:
+                written = path.stat().st_mtime
+            except FileNotFoundError:
+                continue
+            if written >= since:
+                found.append((written, path))
+    return tuple(path for _, path in sorted(found, reverse=True)[:NEWEST_FILES])
+
+
+def copy_tails(paths: Iterable[Path], target: Path) -> None:
+    """Keep the last part of each log file beside the launch; what cannot be read is left out."""
+    target.mkdir(mode=0o700, exist_ok=True)
+    for path in paths:
+        try:
+            lines = tail(path, lines=TAIL_LINES)
+        except OSError:
+            continue
+        text = "".join(f"{plain(line)}\n" for line in lines)
+        (target / path.name).write_text(text, encoding="utf-8")

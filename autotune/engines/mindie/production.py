@@ -1,0 +1,182 @@
+"""Production: the service that ran before the campaign, stopped and started only as the profile says."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from autotune.engines.mindie.addresses import Addresses
+from autotune.engines.mindie.control import ControlPlane
+from autotune.engines.mindie.options import Tls
+from autotune.engines.mindie.readiness import has_text, one_token
+from autotune.errors import LaunchCause, LaunchFailed, NotRestored, Refused
+from autotune.process.child import Child
+from autotune.process.clock import SystemClock
+from autotune.process.command import begin, failed, run
+from autotune.process.ports import listener, wait_until_free
+
+COMMAND_SECONDS = 180.0
+"""How long a stop or start command, or a hook, may take."""
+_POLL_SECONDS = 0.25
+LIVE_HINT = (
+    "stop it, or say in the profile how: `engine: {service: {unit: mindie.service}}`, "
+    "or `{service: {stop: [...], start: [...]}}`"
+)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ProductionCommands:
+    """How the live service is stopped and started: argv lists, never a shell."""
+
+    stop: tuple[str, ...]
+    start: tuple[str, ...]
+    before: tuple[str, ...] = ()
+    """Hook before it is stopped, for instance to take it out of a load balancer."""
+    after: tuple[str, ...] = ()
+    """Hook once it answers again."""
+    active: tuple[str, ...] = ()
+    """Ends with 0 while the service runs, also while it still loads its model and listens nowhere."""
+
+
+def unit_commands(
+    unit: str, *, before: tuple[str, ...] = (), after: tuple[str, ...] = ()
+) -> ProductionCommands:
+    """Stop and start a systemd unit, so that the service lives in its own cgroup and not in ours."""
+    return ProductionCommands(
+        stop=("systemctl", "stop", unit),
+        start=("systemctl", "start", unit),
+        active=("systemctl", "is-active", "--quiet", unit),
+        before=before,
+        after=after,
+    )
+
+
+@final
+class Production:
+    """The live service of one install."""
+
+    def __init__(
+        self,
+        *,
+        addresses: Addresses,
+        commands: ProductionCommands | None,
+        environment: Mapping[str, str],
+        work_dir: Path,
+        answer_timeout: float = 900.0,
+        tls: Tls | None = None,
+    ) -> None:
+        self._addresses = addresses
+        self._commands = commands
+        self._environment = environment
+        self._work_dir = work_dir
+        self._timeout = answer_timeout
+        self._tls = tls
+        self._clock = SystemClock()
+        self._started: Child | None = None
+
+    @property
+    def commands(self) -> ProductionCommands | None:
+        """How the profile says it is stopped and started."""
+        return self._commands
+
+    def is_live(self) -> bool:
+        """Whether somebody listens on the service's business port, or its unit is active."""
+        return listener(self._addresses.port) is not None or self._is_active()
+
+    def require_commands(self) -> None:
+        """Raise Refused when a service is live and the profile does not say how to stop and start it."""
+        owner = listener(self._addresses.port)
+        if owner is not None and self._commands is None:
+            raise Refused(f"a service is live: {owner}", hint=LIVE_HINT)
+
+    def stop(self) -> None:
+        """Run the hook, stop the service, and wait until it has left its ports.
+
+        Raises Refused when it does not leave; the other hook is then run, since it still serves. Raises
+        NotRestored when that hook fails.
+        """
+        if self._commands is None:
+            return
+        try:
+            self._run("before", self._commands.before)
+            self._run("stop", self._commands.stop)
+            self._wait_for_leaving()
+        except LaunchFailed as failure:
+            self._call_back(self._commands)
+            raise Refused(
+                f"the live service was not stopped: {failure.message}",
+                hint=f"try it by hand: {' '.join(self._commands.stop)}",
+            ) from failure
+
+    def start(self) -> None:
+        """Start the service, wait until it answers a real request, and run the hook.
+
+        The start command may return at once or stay as the service itself; a service that somebody has
+        started already is only waited for. Raises NotRestored when it does not answer in time, with the
+        command that starts it.
+        """
+        if self._commands is None:
+            return
+        try:
+            self._bring_back(self._commands)
+        except LaunchFailed as failure:
+            raise NotRestored(
+                f"the service that ran before is not back: {failure.message}",
+                hint=f"run: {' '.join(self._commands.start)}",
+            ) from failure
+        self._call_back(self._commands)
+
+    def answers(self) -> bool:
+        """Whether it answers a real request for one token."""
+        with ControlPlane(self._tls) as control:
+            return has_text(one_token(control, self._addresses))
+
+    def _bring_back(self, commands: ProductionCommands) -> None:
+        output = self._output("start")
+        if not self.is_live():
+            wait_until_free(self._addresses.ports, clock=self._clock)
+            self._started = begin(commands.start, env=self._environment, output=output)
+        deadline = self._clock.now() + self._timeout
+        while not self.answers():
+            code = self._started.poll() if self._started else None
+            if code:
+                raise failed(commands.start, code, output)
+            if self._clock.now() >= deadline:
+                raise LaunchFailed(LaunchCause.TIMEOUT, f"it does not answer within {self._timeout:.0f} s")
+            self._clock.sleep(_POLL_SECONDS)
+
+    def _call_back(self, commands: ProductionCommands) -> None:
+        """Run the hook that brings traffic back."""
+        try:
+            self._run("after", commands.after)
+        except LaunchFailed as failure:
+            raise NotRestored(
+                f"the service answers, but the hook after it failed: {failure.message}",
+                hint=f"run: {' '.join(commands.after)}",
+            ) from failure
+
+    def _wait_for_leaving(self) -> None:
+        deadline = self._clock.now() + COMMAND_SECONDS
+        while (owner := listener(self._addresses.port)) is not None:
+            if self._clock.now() >= deadline:
+                raise LaunchFailed(
+                    LaunchCause.PORT, f"{owner} {COMMAND_SECONDS:.0f} s after the stop command"
+                )
+            self._clock.sleep(_POLL_SECONDS)
+
+    def _is_active(self) -> bool:
+        if self._commands is None or not self._commands.active:
+            return False
+        try:
+            self._run("active", self._commands.active)
+        except LaunchFailed:
+            return False
+        return True
+
+    def _run(self, name: str, argv: tuple[str, ...]) -> None:
+        if argv:
+            run(argv, env=self._environment, output=self._output(name), seconds=COMMAND_SECONDS)
+
+    def _output(self, name: str) -> Path:
+        self._work_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return self._work_dir / f"production-{name}.log"
