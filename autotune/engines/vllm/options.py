@@ -1,0 +1,56 @@
+"""Options of the vLLM engine: what starts the server, where trials listen, and what they are given."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autotune.engines.mindie.options import Tls
+from autotune.events import Event
+from autotune.model.protocols import Clock, Journal, Listener
+from autotune.process.clock import SystemClock
+from autotune.process.identity import PROC
+
+GRACE_SECONDS = 15.0
+"""How long the server may take to end after SIGTERM; idle it takes half a second, with clients that hang
+until they give up."""
+
+
+def _ignore(_event: Event) -> None:
+    return None
+
+
+def _at_once() -> None:
+    return None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class VllmOptions:
+    """Everything that a VllmEngine is told; `command` or `script`, one of the two."""
+
+    work_dir: Path
+    """Copies of the script, working directories of the server, its output; made when missing."""
+    journal: Journal
+    environment: Mapping[str, str]
+    """All that the server sees."""
+    command: tuple[str, ...] = ()
+    """Words that start the server; no shell reads them."""
+    script: Path | None = None
+    """A run_vllm.sh; trials run a copy of it."""
+    keep_address: bool = False
+    """Listen where the command says; else on a free port of the loopback interface."""
+    start_timeout: float = 900.0
+    """Seconds of the host's clock until the first real answer, graph compilation included."""
+    model_name: str | None = None
+    """Override of the served model's name, in requests only."""
+    cpus: frozenset[int] | None = None
+    """CPUs of the server; None leaves them alone."""
+    tls: Tls | None = None
+    live_service: bool = False
+    """A server that runs now is known, and the caller stops it before the first launch."""
+    before_start: Callable[[], None] = _at_once
+    """Called before each start; waits until the NPU memory is back. Raises LaunchFailed when it is not."""
+    grace: float = GRACE_SECONDS
+    clock: Clock = field(default_factory=SystemClock)
+    """For waiting while the server starts; its sleep may raise to interrupt."""
+    listener: Listener = _ignore
+    proc: Path = PROC
