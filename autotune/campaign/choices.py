@@ -1,0 +1,22 @@
+"""Choices: what the command line asks for, beside the profile."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Choices:
+    """Options of one `autotune tune`; None leaves what the profile says."""
+
+    strategy: str | None = None
+    max_launches: int | None = None
+    deadline_seconds: float | None = None
+    rehearse: bool = False
+    resume: bool = False
+    """Go on with a stored run instead of beginning one."""
+    resume_run: str | None = None
+    """Which one; None is the newest unfinished run of the profile."""
+    apply: bool = False
+    """Put a proven winner in place."""
+    output: Path | None = None
+    """Directory of the report."""

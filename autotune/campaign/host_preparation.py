@@ -1,0 +1,83 @@
+"""Host preparation: governor, huge pages and CPUs for the time of a campaign, and back again."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from autotune.events import Warned
+from autotune.host.facts import host_facts
+from autotune.host.host_settings import HostWish, applied
+from autotune.host.host_settings import plan as planned_settings
+from autotune.host.npu_facts import read_npus
+from autotune.host.placement import Placement, place
+from autotune.host.setting import SettingOutcome, setting_facts, summary
+from autotune.host.topology import read_topology
+from autotune.model.protocols import Clock, Journal, Listener
+from autotune.model.service import Fact
+from autotune.process.identity import boot_id
+from autotune.profile.schema import HostSection
+
+_NOT_AS_WANTED = (SettingOutcome.DENIED, SettingOutcome.UNAVAILABLE)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class HostPreparation:
+    """What the host is to be during trials, decided before anything is touched."""
+
+    wish: HostWish
+    placement: Placement
+    facts: tuple[Fact, ...]
+    """The host as found."""
+
+    @property
+    def daemon_cpus(self) -> frozenset[int] | None:
+        """CPUs for the service; None when it is not bound."""
+        return frozenset(self.placement.daemon.cpus) or None
+
+    def lines(self) -> tuple[Fact, ...]:
+        """What will be changed, for the plan."""
+        daemon = self.placement.daemon
+        settings = summary(planned_settings(self.wish))
+        cpus = f"service on CPUs {daemon.text}" if daemon.cpus else "service not bound"
+        found = [*settings, f"{cpus} ({daemon.reason})"]
+        return tuple(Fact(name="host", value=line) for line in found)
+
+    @contextmanager
+    def during(self, journal: Journal, listener: Listener) -> Iterator[tuple[Fact, ...]]:
+        """Apply, say what became of it, and put everything back at the end.
+
+        Raises NotRestored when something could not be put back.
+        """
+        with applied(self.wish, journal, boot_id=boot_id()) as host, _client_on(self.placement.client):
+            for line in summary(result for result in host.results if result.outcome in _NOT_AS_WANTED):
+                listener(Warned(message=line, hint="the campaign goes on without it"))
+            if self.placement.daemon.warning:
+                listener(Warned(message=self.placement.daemon.warning))
+            yield setting_facts(host.results)
+
+
+def prepare_host(section: HostSection, environment: Mapping[str, str], clock: Clock) -> HostPreparation:
+    """Read the host and choose CPUs; touches nothing. Raises Refused for CPUs that can't be used."""
+    topology, npus = read_topology(), read_npus()
+    return HostPreparation(
+        wish=HostWish(
+            governor=section.governor,
+            transparent_hugepages=section.transparent_hugepages,
+            always_with_large_pages=section.always_with_large_pages,
+        ),
+        placement=place(section.cpus, topology, npus, sleep=clock.sleep),
+        facts=host_facts(topology, npus, environment=environment),
+    )
+
+
+@contextmanager
+def _client_on(cpus: tuple[int, ...]) -> Iterator[None]:
+    """Keep this process and its load workers off the service's CPUs."""
+    before = os.sched_getaffinity(0)
+    if cpus:
+        os.sched_setaffinity(0, cpus)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, before)

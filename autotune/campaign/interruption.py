@@ -1,0 +1,74 @@
+"""Interruption: the one place where Ctrl-C or SIGTERM becomes an end that puts everything back."""
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from autotune.model.protocols import Clock
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class InterruptibleClock:
+    """A clock whose sleep is the place where a wish to stop takes effect."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._wanted = 0
+        self._delivered = False
+        self._open = False
+
+    def now(self) -> float:
+        """Seconds of a clock that never goes back."""
+        return self._clock.now()
+
+    def wall(self) -> float:
+        """Seconds since the epoch."""
+        return self._clock.wall()
+
+    def sleep(self, seconds: float) -> None:
+        """Wait; raises KeyboardInterrupt once for the first wish to stop."""
+        self._deliver()
+        self._clock.sleep(seconds)
+        self._deliver()
+
+    @property
+    def stop_wanted(self) -> bool:
+        """True once somebody asked to stop."""
+        return self._wanted > 0
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Inside, a signal interrupts at once; outside, it waits for the next sleep.
+
+        What puts things back runs outside, so that it is never cut in two.
+        """
+        self._deliver()
+        self._open = True
+        try:
+            yield
+        finally:
+            self._open = False
+
+    @contextmanager
+    def stopping_on_signals(self) -> Iterator[None]:
+        """Turn SIGINT and SIGTERM into KeyboardInterrupt at the places that allow it."""
+        before = [signal.signal(number, self._note) for number in _SIGNALS]
+        try:
+            yield
+        finally:
+            for number, handler in zip(_SIGNALS, before, strict=True):
+                signal.signal(number, handler)
+
+    def _note(self, number: int, frame: FrameType | None) -> None:
+        del number, frame
+        self._wanted += 1
+        if self._open:
+            self._open = False
+            self._deliver()
+
+    def _deliver(self) -> None:
+        if self._wanted and not self._delivered:
+            self._delivered = True
+            raise KeyboardInterrupt

@@ -1,0 +1,111 @@
+"""The side of a real host with MindIE: its engine, the load on it, the host's clock."""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from autotune.campaign.host_preparation import HostPreparation, prepare_host
+from autotune.campaign.host_side import HostSide
+from autotune.campaign.interruption import InterruptibleClock
+from autotune.campaign.production import ProductionService
+from autotune.engines.mindie.engine import MindieEngine
+from autotune.engines.mindie.options import ConfigMode, MindieOptions, Tls
+from autotune.errors import UsageError
+from autotune.load.from_profile import own_source_of
+from autotune.model.protocols import Clock, Journal, Listener
+from autotune.model.service import Fact
+from autotune.process.clock import SystemClock
+from autotune.process.environment import read_captured
+from autotune.process.identity import boot_id
+from autotune.profile.schema import Profile
+from autotune.profile.secret import SecretReference
+from autotune.store.journal import FileJournal, Unfinished
+from autotune.store.state import StateDirectory, make_private
+
+
+def mindie_side(profile: Profile, state: StateDirectory, run: str, listener: Listener) -> HostSide:
+    """Engine, source and clock. Raises Refused or UsageError for what can't be used; touches nothing."""
+    if profile.engine.kind != "mindie":
+        raise UsageError(
+            f"engine.kind {profile.engine.kind} can't be tuned by this version", hint="kind: mindie"
+        )
+    clock = InterruptibleClock(SystemClock())
+    environment = _environment(profile)
+    host = prepare_host(profile.host, environment, clock)
+    options = _options(profile, state, run, clock, listener)
+    live = profile.engine.service is not None
+    options = replace(options, environment=environment, cpus=host.daemon_cpus, live_service=live)
+    engine = MindieEngine(options)
+    description = engine.describe()
+    production = ProductionService(
+        config_path=Path(description.config_path),
+        section=profile.engine.service,
+        environment=environment,
+        environment_file=profile.engine.environment.file,
+        work_dir=options.work_dir,
+        start_timeout=profile.engine.start_timeout,
+        tls=options.tls,
+    )
+    source = own_source_of(
+        profile.workload,
+        environment=os.environ,
+        time_scale=description.time_scale,
+        seed=profile.search.seed,
+        limits=profile.objective.limits,
+        cpus=host.placement.client,
+    )
+    return HostSide(
+        engine=engine,
+        source=source,
+        clock=clock,
+        host_lines=host.lines(),
+        facts=host.facts,
+        prepared=lambda tell: _prepared(production, host, options.journal, tell),
+    )
+
+
+@contextmanager
+def _prepared(
+    production: ProductionService, host: HostPreparation, journal: Journal, listener: Listener
+) -> Iterator[tuple[Fact, ...]]:
+    """Production out of the way, then the host's settings; back in the reverse order."""
+    with production.stopped(journal, listener), host.during(journal, listener) as settings:
+        yield settings
+
+
+def _options(
+    profile: Profile, state: StateDirectory, run: str, clock: Clock, listener: Listener
+) -> MindieOptions:
+    directory = state.run(run)
+    make_private(directory, uid=os.geteuid())
+    header = Unfinished(run=run, pid=os.getpid(), boot_id=boot_id(), started_wall=time.time())
+    tls = profile.workload.tls
+    return MindieOptions(
+        home=profile.engine.home,
+        work_dir=directory,
+        journal=FileJournal(state.journal, header),
+        environment={},
+        config_mode=ConfigMode(profile.engine.config_mode),
+        start_timeout=profile.engine.start_timeout,
+        model_name=profile.model.name,
+        monitoring=True,
+        tls=Tls(ca=tls.ca, cert=tls.cert, key=tls.key) if tls and tls.ca else None,
+        clock=clock,
+        listener=listener,
+    )
+
+
+def _environment(profile: Profile) -> dict[str, str]:
+    """The captured environment, or this shell's own; single values of the profile win."""
+    section = profile.engine.environment
+    captured = dict(os.environ)
+    if section.file is not None:
+        captured = read_captured(section.file)
+    values = {
+        name: value.read(os.environ) if isinstance(value, SecretReference) else value
+        for name, value in section.values.items()
+    }
+    return captured | values

@@ -1,0 +1,33 @@
+"""The parts that a campaign joins, as one value."""
+
+from dataclasses import dataclass
+
+from autotune.campaign.interruption import InterruptibleClock
+from autotune.model.protocols import Engine, Listener, Source
+from autotune.search.strategy import Strategy
+from autotune.store.study import CampaignStore
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Parts:
+    """Everything that a run needs, already joined to one host or to virtual time."""
+
+    engine: Engine
+    source: Source
+    strategy: Strategy
+    store: CampaignStore
+    clock: InterruptibleClock
+    listener: Listener
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bounds:
+    """What a run may spend."""
+
+    max_launches: int
+    level_cap_seconds: float
+    """Seconds of the service's clock."""
+    deadline_seconds: float = float("inf")
+    """Seconds of the host's clock, from the start of the run."""
+    restore_reserve_seconds: float = 60.0
+    """Kept back before the deadline for stopping and putting back."""

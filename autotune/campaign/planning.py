@@ -1,0 +1,171 @@
+"""Planning: from the profile to a session that is ready and has touched nothing."""
+
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+
+from autotune import __version__
+from autotune.campaign.choices import Choices
+from autotune.campaign.forecast import timing_of
+from autotune.campaign.guards import check_nothing_left
+from autotune.campaign.host_side import HostSide
+from autotune.campaign.lengths import lengths_of
+from autotune.campaign.parts import Bounds
+from autotune.campaign.plan import plan_of
+from autotune.campaign.session import Session
+from autotune.campaign.space import space_of
+from autotune.errors import UsageError
+from autotune.model.campaign import Campaign
+from autotune.model.protocols import Listener
+from autotune.model.service import Fact
+from autotune.profile.reading import LoadedProfile
+from autotune.profile.schema import Profile
+from autotune.store.state import StateDirectory, locate
+from autotune.store.study import CampaignStore
+
+_EARLIER_RUNS = 3
+
+
+@contextmanager
+def planned(loaded: LoadedProfile, choices: Choices, listener: Listener) -> Iterator[Session]:
+    """Plan a campaign: describe the service, open the store, forecast. Touches nothing on the host.
+
+    Raises Refused when the service cannot be used, UsageError for a run that cannot be resumed.
+    """
+    profile = chosen(loaded.profile, choices)
+    state = locate(profile.store.state, environment=os.environ, uid=os.geteuid())
+    state.make(uid=os.geteuid())
+    url = profile.store.url if isinstance(profile.store.url, str) else state.database_url
+    rehearsed = choices.rehearse or profile.engine.kind == "rehearsal"
+    if not rehearsed:
+        check_nothing_left(state)
+    with CampaignStore(url) as store:
+        run = _resumed_run(store, profile, choices)
+        name = run or _new_run(profile)
+        stored = store.load(run) if run else None
+        side = _virtual_side(profile, stored) if rehearsed else _real_side(profile, state, name, listener)
+        campaign = _campaign(loaded, profile, side, name, rehearsed=rehearsed)
+        space = space_of(profile, campaign.description, lengths_of(profile.workload), blocks=side.blocks)
+        campaign = replace(campaign, bracket=space.bracket() if space.blocks else None)
+        if stored:
+            campaign = _going_on(stored, campaign)
+        bounds = Bounds(
+            max_launches=profile.search.max_launches,
+            level_cap_seconds=profile.measuring.level_cap,
+            deadline_seconds=choices.deadline_seconds or float("inf"),
+        )
+        timing = timing_of(_earlier(store, profile, rehearsed=rehearsed))
+        plan = plan_of(profile, campaign, space, bounds, timing, side.host_lines)
+        yield Session(
+            profile=profile,
+            campaign=replace(campaign, forecast=plan.forecast),
+            plan=plan,
+            space=space,
+            bounds=bounds,
+            side=side,
+            store=store,
+            state=state,
+            resumed=run is not None,
+            apply=choices.apply and not rehearsed,
+        )
+
+
+def _virtual_side(profile: Profile, stored: Campaign | None) -> HostSide:
+    """Only the side in use is imported, here and below."""
+    from autotune.campaign.virtual_side import virtual_side
+
+    return virtual_side(profile, first_launch=len(stored.launches) if stored else 0)
+
+
+def _real_side(profile: Profile, state: StateDirectory, run: str, listener: Listener) -> HostSide:
+    if profile.engine.kind == "vllm":
+        from autotune.campaign.vllm_side import vllm_side
+
+        return vllm_side(profile, state, run, listener)
+    from autotune.campaign.mindie_side import mindie_side
+
+    return mindie_side(profile, state, run, listener)
+
+
+def chosen(profile: Profile, choices: Choices) -> Profile:
+    """The profile with what the command line chose instead."""
+    search = {
+        key: value
+        for key, value in (("strategy", choices.strategy), ("max_launches", choices.max_launches))
+        if value is not None
+    }
+    return profile.model_copy(update={"search": profile.search.model_copy(update=search)})
+
+
+def _new_run(profile: Profile) -> str:
+    return f"{profile.name}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+
+
+def _resumed_run(store: CampaignStore, profile: Profile, choices: Choices) -> str | None:
+    if not choices.resume:
+        return None
+    if choices.resume_run:
+        return choices.resume_run
+    open_runs = [
+        run.run
+        for run in store.runs()
+        if run.profile_name == profile.name
+        and (run.verdict is None or run.verdict.code.value == "interrupted")
+    ]
+    if not open_runs:
+        raise UsageError(f"there is no unfinished run of {profile.name}", hint="leave --resume away")
+    return open_runs[-1]
+
+
+def _campaign(
+    loaded: LoadedProfile, profile: Profile, side: HostSide, run: str, *, rehearsed: bool
+) -> Campaign:
+    return Campaign(
+        run=run,
+        profile_name=profile.name,
+        profile_text=loaded.text,
+        description=side.engine.describe(),
+        bracket=None,
+        strategy=profile.search.strategy,
+        started_wall=side.clock.wall(),
+        rehearsed=rehearsed,
+        environment=(*_environment(), *side.facts),
+    )
+
+
+def _going_on(stored: Campaign, now: Campaign) -> Campaign:
+    """The stored campaign with the service as it is found now."""
+    if stored.description.incumbent != now.description.incumbent:
+        raise UsageError(
+            f"run {stored.run} began with other settings than the service has now",
+            hint="leave --resume away and begin a new run",
+        )
+    return replace(
+        now,
+        started_wall=stored.started_wall,
+        launches=stored.launches,
+        decisions=stored.decisions,
+        bracket=stored.bracket or now.bracket,
+    )
+
+
+def _earlier(store: CampaignStore, profile: Profile, *, rehearsed: bool) -> tuple[Campaign, ...]:
+    names = [
+        run.run
+        for run in store.runs()
+        if run.profile_name == profile.name and run.rehearsed == rehearsed and run.launches
+    ]
+    return tuple(store.load(name) for name in names[-_EARLIER_RUNS:])
+
+
+def _environment() -> tuple[Fact, ...]:
+    uname = platform.uname()
+    return (
+        Fact(name="autotune", value=__version__),
+        Fact(name="python", value=platform.python_version()),
+        Fact(name="kernel", value=f"{uname.system} {uname.release} {uname.machine}"),
+        Fact(name="cpus", value=str(len(os.sched_getaffinity(0)))),
+    )

@@ -1,0 +1,110 @@
+"""Session: one `autotune tune` from the plan to the stored verdict; it joins all the parts."""
+
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autotune.campaign.apply import put_in_place
+from autotune.campaign.choices import Choices
+from autotune.campaign.ending import Ending
+from autotune.campaign.guards import guarded
+from autotune.campaign.host_side import HostSide
+from autotune.campaign.parts import Bounds, Parts
+from autotune.campaign.plan import Plan
+from autotune.campaign.run import CampaignRun
+from autotune.campaign.space import options_of
+from autotune.errors import NotRestored
+from autotune.events import CampaignEnded, CampaignStarted, Warned
+from autotune.model.bracket import Bracket
+from autotune.model.campaign import Campaign
+from autotune.model.move import VerdictCode
+from autotune.model.protocols import Listener
+from autotune.model.service import BlockSource, Fact
+from autotune.profile.schema import Profile
+from autotune.search.space import Space
+from autotune.search.strategy import make_strategy
+from autotune.store.state import StateDirectory
+from autotune.store.study import CampaignStore
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Session:
+    """A campaign that is planned and not begun; nothing was touched yet."""
+
+    profile: Profile
+    campaign: Campaign
+    plan: Plan
+    space: Space
+    bounds: Bounds
+    side: HostSide
+    store: CampaignStore
+    state: StateDirectory
+    resumed: bool
+    apply: bool
+    """Put a proven winner in place at the end."""
+
+    def run(self, listener: Listener) -> Ending:
+        """Run the campaign to its end and store it. Raises NotRestored when something stays changed."""
+        parts = Parts(
+            engine=self.side.engine,
+            source=self.side.source,
+            strategy=make_strategy(
+                self.campaign.strategy,
+                self.space,
+                options_of(self.profile, max_launches=self.bounds.max_launches),
+            ),
+            store=self.store,
+            clock=self.side.clock,
+            listener=listener,
+        )
+        with ExitStack() as stack:
+            if not self.campaign.rehearsed:
+                stack.enter_context(guarded(self.state, self.campaign))
+            stack.enter_context(self.side.clock.stopping_on_signals())
+            if self.resumed:
+                self.store.resume(self.campaign.run)
+            else:
+                self.store.begin(self.campaign)
+            listener(CampaignStarted(campaign=self.campaign, forecast=self.plan.forecast))
+            ending = self._ended(parts)
+        listener(CampaignEnded(campaign=ending.campaign))
+        return ending
+
+    def _ended(self, parts: Parts) -> Ending:
+        run = CampaignRun(self.campaign, parts, self.bounds)
+        try:
+            with self.side.prepared(parts.listener) as settings:
+                ending = self._finished(run.run(), settings, parts.listener)
+        except NotRestored:
+            self.store.ended(replace(run.so_far(), ended_wall=self.side.clock.wall(), restored=False))
+            raise
+        self.store.ended(ending.campaign)
+        return ending
+
+    def _finished(self, ending: Ending, settings: tuple[Fact, ...], listener: Listener) -> Ending:
+        """Say what the winner would change, and put it in place when that was asked for."""
+        campaign = ending.campaign
+        verdict = campaign.verdict
+        best = verdict.best if verdict else None
+        diff = self.side.engine.preview(best.settings) if best else ""
+        campaign = replace(
+            campaign,
+            bracket=campaign.bracket or self._bracket(campaign),
+            config_diff=diff,
+            environment=(*campaign.environment, *settings),
+        )
+        if self.apply and verdict is not None and verdict.code is VerdictCode.IMPROVED:
+            for line in put_in_place(campaign, self.state):
+                listener(Warned(message=line))
+            campaign = replace(campaign, applied=True)
+        return replace(ending, campaign=campaign)
+
+    def _bracket(self, campaign: Campaign) -> Bracket | None:
+        """From the blocks that the first launch reported; None when none did."""
+        reported = [launch.blocks for launch in campaign.launches if launch.blocks is not None]
+        return self.space.bracket(reported[0], BlockSource.STATUS.value) if reported else None
+
+
+def report_directory(profile: Profile, choices: Choices, run: str) -> Path:
+    """Where the report of a run goes."""
+    return choices.output or profile.report.directory / run

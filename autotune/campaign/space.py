@@ -1,0 +1,79 @@
+"""From profile and description to the search space and its options."""
+
+from autotune.campaign.concurrency import auto_concurrency
+from autotune.campaign.estimate import Lengths
+from autotune.errors import UsageError
+from autotune.model.service import Description
+from autotune.model.settings import Settings
+from autotune.profile.schema import Profile
+from autotune.search.options import Options
+from autotune.search.space import Space
+from autotune.sizing.bracket import request_blocks
+
+_DEFAULT_INPUT_LIMIT = 2048
+_DEFAULT_MOST = 5000
+
+
+def space_of(profile: Profile, description: Description, lengths: Lengths, *, blocks: int | None) -> Space:
+    """What may be tried. `blocks` is an estimate; what a launch reports wins later.
+
+    Raises UsageError when nothing can be tried.
+    """
+    cap = min(lengths.max_output_tokens, description.max_iter_times or lengths.max_output_tokens)
+    request = request_blocks(
+        input_tokens=lengths.input_tokens,
+        output_tokens=min(lengths.output_tokens, cap),
+        max_output_tokens=cap,
+        block_size=description.block_size,
+    )
+    high = max(1, blocks // request.min_blocks) if blocks else None
+    return Space(
+        incumbent=description.incumbent,
+        request=request,
+        mean_input_tokens=lengths.input_tokens,
+        max_input_token_len=description.max_input_token_len or _DEFAULT_INPUT_LIMIT,
+        bounds_high=description.bounds_high or _DEFAULT_MOST,
+        concurrency=_concurrency(profile, description, high),
+        grid=profile.search.grid or description.grid,
+        blocks=blocks,
+        shared=_shared(description),
+        tune_prefill=description.kind != "vllm",
+    )
+
+
+def options_of(profile: Profile, *, max_launches: int) -> Options:
+    """How the search is to be done."""
+    return Options(
+        step=profile.search.step,
+        max_launches=max_launches,
+        knobs=profile.search.knobs,
+        seed=profile.search.seed,
+        scout_half_width=profile.measuring.scout_half_width,
+        final_half_width=profile.measuring.final_half_width,
+        limits=profile.objective.limits,
+    )
+
+
+def _concurrency(profile: Profile, description: Description, high: int | None) -> int:
+    wanted = profile.workload.concurrency
+    if wanted == "auto":
+        return auto_concurrency(description, high)
+    if isinstance(wanted, int):
+        if description.max_link_num is not None and wanted > description.max_link_num:
+            raise UsageError(
+                f"workload.concurrency {wanted} is above the service's maxLinkNum {description.max_link_num}",
+                hint="lower it, or raise maxLinkNum in the service's config.json",
+            )
+        return wanted
+    raise UsageError(
+        "workload.concurrency: batch-1 changes the load with every launch; such readings can't be compared",
+        hint="concurrency: auto",
+    )
+
+
+def _shared(description: Description) -> Settings | None:
+    """For throughput without a latency limit the guide sets supportSelectBatch true for all candidates."""
+    if description.kind == "vllm":
+        return None
+    incumbent = description.incumbent
+    return Settings(max_batch_size=incumbent.max_batch_size, support_select_batch=True)

@@ -1,0 +1,110 @@
+"""The side of a real host with vLLM: its engine, the load on it, the host's clock."""
+
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from autotune.campaign.host_preparation import prepare_host
+from autotune.campaign.host_side import HostSide
+from autotune.campaign.interruption import InterruptibleClock
+from autotune.engines.mindie.options import Tls
+from autotune.engines.vllm.engine import VllmEngine
+from autotune.engines.vllm.options import VllmOptions
+from autotune.errors import UsageError
+from autotune.load.from_profile import own_source_of
+from autotune.model.protocols import Clock, Listener
+from autotune.process.clock import SystemClock
+from autotune.process.environment import read_captured
+from autotune.process.identity import boot_id
+from autotune.profile.schema import Profile
+from autotune.profile.secret import SecretReference
+from autotune.store.journal import FileJournal, Unfinished
+from autotune.store.state import StateDirectory, make_private
+
+_APIS = ("openai", "openai-chat", "vllm")
+
+
+def vllm_side(profile: Profile, state: StateDirectory, run: str, listener: Listener) -> HostSide:
+    """Engine, source and clock. Raises Refused or UsageError for what can't be used; touches nothing."""
+    if profile.workload.api not in _APIS:
+        raise UsageError(
+            f"workload.api {profile.workload.api} is none of vLLM's", hint=f"one of {', '.join(_APIS)}"
+        )
+    if profile.engine.service is not None:
+        raise UsageError(
+            "engine.service: this version does not stop and start a live vLLM server",
+            hint="stop it before the campaign, leave engine.service away, and start it afterwards",
+        )
+    clock = InterruptibleClock(SystemClock())
+    environment = environment_of(profile)
+    host = prepare_host(profile.host, environment, clock)
+    options = _options(profile, state, run, clock, listener)
+    engine = VllmEngine(replace(options, environment=environment, cpus=host.daemon_cpus))
+    description = engine.describe()
+    source = own_source_of(
+        profile.workload,
+        environment=os.environ,
+        time_scale=description.time_scale,
+        seed=profile.search.seed,
+        limits=profile.objective.limits,
+        cpus=host.placement.client,
+    )
+    return HostSide(
+        engine=engine,
+        source=source,
+        clock=clock,
+        blocks=engine.fixed_blocks,
+        host_lines=host.lines(),
+        facts=host.facts,
+        prepared=lambda tell: host.during(options.journal, tell),
+    )
+
+
+def command_words(words: tuple[str, ...], home: Path, model: Path | None) -> tuple[str, ...]:
+    """The words with `{home}` and `{model}` replaced by engine.home and model.path.
+
+    So a profile can name a virtual environment and a model relative to itself. Nothing else is replaced:
+    braces of JSON arguments stay. Raises UsageError for `{model}` without a model.path.
+    """
+    if model is None and any("{model}" in word for word in words):
+        raise UsageError("engine.command says {model}, and the profile has no model.path")
+    values: Mapping[str, str] = {"{home}": str(home), "{model}": str(model)}
+    replaced = list(words)
+    for name, value in values.items():
+        replaced = [word.replace(name, value) for word in replaced]
+    return tuple(replaced)
+
+
+def environment_of(profile: Profile) -> dict[str, str]:
+    """The captured environment, or this shell's own; single values of the profile win."""
+    section = profile.engine.environment
+    captured = dict(os.environ) if section.file is None else read_captured(section.file)
+    values = {
+        name: value.read(os.environ) if isinstance(value, SecretReference) else value
+        for name, value in section.values.items()
+    }
+    return captured | values
+
+
+def _options(
+    profile: Profile, state: StateDirectory, run: str, clock: Clock, listener: Listener
+) -> VllmOptions:
+    directory = state.run(run)
+    make_private(directory, uid=os.geteuid())
+    header = Unfinished(run=run, pid=os.getpid(), boot_id=boot_id(), started_wall=time.time())
+    engine, tls = profile.engine, profile.workload.tls
+    return VllmOptions(
+        work_dir=directory,
+        journal=FileJournal(state.journal, header),
+        environment={},
+        command=command_words(engine.command or (), engine.home, profile.model.path),
+        script=engine.script,
+        keep_address=engine.config_mode == "in-place",
+        start_timeout=engine.start_timeout,
+        model_name=profile.model.name,
+        tls=Tls(ca=tls.ca, cert=tls.cert, key=tls.key) if tls and tls.ca else None,
+        clock=clock,
+        listener=listener,
+    )

@@ -1,0 +1,94 @@
+"""`autotune host`: show, apply and restore the host settings of a campaign by hand."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from autotune.store.journal import FileJournal
+
+_STATE = click.option(
+    "--state", type=click.Path(path_type=Path), help="State directory; the default is the tool's own."
+)
+
+
+@click.group("host")
+def command() -> None:
+    """Governor, huge pages and CPUs of this host: show, apply, restore."""
+
+
+@command.command("show")
+def show() -> None:
+    """Show the host as it is and what applying would change; touches nothing."""
+    from autotune.campaign.host_preparation import prepare_host
+    from autotune.process.clock import SystemClock
+    from autotune.profile.schema import HostSection
+
+    host = prepare_host(HostSection(), {}, SystemClock())
+    for fact in (*host.facts, *host.lines()):
+        click.echo(f"{fact.name.ljust(20)}{fact.value}")
+
+
+@command.command("apply")
+@_STATE
+@click.option("--governor", default="performance", show_default=True)
+@click.option(
+    "--transparent-hugepages",
+    default="always",
+    show_default=True,
+    type=click.Choice(["always", "madvise", "never"]),
+)
+@click.option(
+    "--always-with-large-pages", is_flag=True, help="Consent to `always` on a kernel with 64 KiB pages."
+)
+def apply_settings(
+    state: Path | None, governor: str, transparent_hugepages: str, always_with_large_pages: bool
+) -> int:
+    """Apply governor and huge pages and leave them so; `autotune host restore` puts them back."""
+    from autotune.host.host_settings import HostWish, apply
+    from autotune.host.setting import SettingOutcome, summary
+    from autotune.process.identity import boot_id
+
+    wish = HostWish(
+        governor=governor,
+        transparent_hugepages=transparent_hugepages,
+        always_with_large_pages=always_with_large_pages,
+    )
+    done = apply(wish, _journal(state), boot_id=boot_id())
+    for line in summary(done.results):
+        click.echo(line)
+    denied = any(result.outcome is SettingOutcome.DENIED for result in done.results)
+    return 1 if denied else 0
+
+
+@command.command("restore")
+@_STATE
+def restore_settings(state: Path | None) -> None:
+    """Put back what `autotune host apply` changed."""
+    from autotune.host.host_settings import check_restored, restore
+    from autotune.host.setting import summary
+    from autotune.model.change import SysfsWritten
+    from autotune.process.identity import boot_id
+
+    journal = _journal(state)
+    changes = [change for change in journal.changes if isinstance(change, SysfsWritten)]
+    results = restore(changes, journal, boot_id=boot_id())
+    for line in summary(results) or ("nothing to restore",):
+        click.echo(line)
+    check_restored(results)
+
+
+def _journal(state: Path | None) -> "FileJournal":
+    """The journal of settings applied by hand, apart from that of a campaign."""
+    import os
+    import time
+
+    from autotune.cli.state import state_of
+    from autotune.process.identity import boot_id
+    from autotune.store.journal import FileJournal, Unfinished
+
+    directory = state_of(state)
+    directory.make(uid=os.geteuid())
+    header = Unfinished(run="host apply", pid=os.getpid(), boot_id=boot_id(), started_wall=time.time())
+    return FileJournal(directory.root / "host-journal.json", header)

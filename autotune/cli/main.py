@@ -1,0 +1,85 @@
+"""The command `autotune`: finds the command's module, runs it, and is the one error boundary."""
+
+import sys
+from importlib import import_module
+
+import click
+
+from autotune import __version__
+from autotune.errors import AutotuneError, Interrupted, NotRestored
+
+COMMANDS = {
+    "tune": "Find the best batch size, prove it and write a report.",
+    "estimate": "Blocks, bracket and start from the model and the memory; touches nothing.",
+    "load": "Load a service and measure its tokens a second.",
+    "host": "Governor, huge pages and CPUs of this host: show, apply, restore.",
+    "emulate": "Make an install whose daemon is the bundled stand-in.",
+    "apply": "Write the winner of a run into the service's configuration.",
+    "rollback": "Put back what was there before the last winner was applied.",
+    "recover": "Put back what a crashed run has left changed.",
+    "report": "Write the report of a stored run again.",
+    "history": "List the stored runs.",
+}
+"""Command -> its line in `--help`; the module is autotune.cli.<command>, loaded only when it runs."""
+
+
+class LazyGroup(click.Group):
+    """Lists every command from the table above, and imports only the one that is called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """All commands in the order of the table."""
+        del ctx
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the module of one command."""
+        del ctx
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"autotune.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands without importing them."""
+        del ctx
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="autotune")
+def group() -> None:
+    """Find the batch size with the highest sustained throughput of MindIE or vLLM on Ascend, and prove it."""
+
+
+def main() -> None:
+    """Run the command line and exit with its code (see the exit codes in the README)."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command; every expected error becomes one clear text on stderr and an exit code."""
+    try:
+        code = group.main(args=arguments, prog_name="autotune", standalone_mode=False)
+    except AutotuneError as error:
+        return _tell(error)
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(error.ctx.get_help(), err=True)
+        return 2
+    except click.ClickException as error:
+        error.show(file=sys.stderr)
+        return 2
+    except (click.Abort, KeyboardInterrupt):
+        return _tell(Interrupted("interrupted before anything was touched"))
+    except BrokenPipeError:
+        return 1
+    return code if isinstance(code, int) else 0
+
+
+def _tell(error: AutotuneError) -> int:
+    label = "NOT RESTORED" if isinstance(error, NotRestored) else "error"
+    click.echo(f"{click.style(label, fg='red', bold=True)}: {error.message}", err=True)
+    if error.hint:
+        click.echo(f"next:  {error.hint}", err=True)
+    return error.exit_code

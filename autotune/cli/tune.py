@@ -1,0 +1,197 @@
+"""`autotune tune`: plan, ask once, run, and the answer first at the end."""
+
+import json
+import os
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from autotune.campaign.choices import Choices
+    from autotune.campaign.ending import Ending
+    from autotune.campaign.session import Session
+    from autotune.cli.listeners import CampaignListener
+
+_RESUME_NEWEST = "(newest)"
+
+
+@click.command("tune")
+@click.argument("profile", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--plan", "plan_only", is_flag=True, help="Show the plan and stop.")
+@click.option("--rehearse", is_flag=True, help="Run the whole campaign in virtual time; touches nothing.")
+@click.option("--yes", is_flag=True, help="Begin without asking.")
+@click.option("--strategy", type=click.Choice(["scout", "guide", "grid", "multi"]), help="How to search.")
+@click.option("--max-launches", type=click.IntRange(min=1), help="Most starts of the service.")
+@click.option("--deadline", help="End by then with the best so far, like 2h.")
+@click.option("--limit", "limits", multiple=True, help='Hard limit, like "tpot:mean<=50ms"; may be repeated.')
+@click.option(
+    "--resume",
+    is_flag=False,
+    flag_value=_RESUME_NEWEST,
+    metavar="[RUN]",
+    help="Go on with a run; the newest unfinished one when none is named.",
+)
+@click.option(
+    "--apply/--no-apply",
+    "apply_winner",
+    default=False,
+    show_default=True,
+    help="Write a proven winner into the service's configuration.",
+)
+@click.option("--output", type=click.Path(path_type=Path, file_okay=False), help="Directory of the report.")
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Override one value of the profile, like search.step=50; may be repeated.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def command(
+    *,
+    profile: Path,
+    plan_only: bool,
+    rehearse: bool,
+    yes: bool,
+    strategy: str | None,
+    max_launches: int | None,
+    deadline: str | None,
+    limits: tuple[str, ...],
+    resume: str | None,
+    apply_winner: bool,
+    output: Path | None,
+    overrides: tuple[str, ...],
+    as_json: bool,
+) -> int:
+    """Find the batch size with the highest sustained throughput, prove it, and write a report."""
+    _load_numpy_on_one_thread()
+    from autotune.campaign.choices import Choices
+    from autotune.campaign.planning import planned
+    from autotune.profile.reading import read_profile
+
+    choices = Choices(
+        strategy=strategy,
+        max_launches=max_launches,
+        deadline_seconds=_seconds(deadline),
+        rehearse=rehearse,
+        resume=resume is not None,
+        resume_run=None if resume == _RESUME_NEWEST else resume,
+        output=output,
+        apply=apply_winner,
+    )
+    loaded = read_profile(profile, [*overrides, *_limit_overrides(limits)])
+    listener = _listener(as_json=as_json)
+    with planned(loaded, choices, listener) as session:
+        _show_plan(session, as_json=as_json and plan_only)
+        if plan_only:
+            return 0
+        if not (yes or session.campaign.rehearsed):
+            _ask()
+        try:
+            ending = session.run(listener)
+        finally:
+            listener.close()
+        return _tell(session, ending, choices, as_json=as_json)
+
+
+def _load_numpy_on_one_thread() -> None:
+    """The search works on tiny matrices, which BLAS threads make slower; the service must not see this."""
+    before = os.environ.copy()
+    os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
+    import_module("numpy")
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        if name in before:
+            os.environ[name] = before[name]
+        else:
+            del os.environ[name]
+
+
+def _seconds(text: str | None) -> float | None:
+    from autotune.errors import UsageError
+    from autotune.profile.quantities import seconds_of
+
+    if text is None:
+        return None
+    try:
+        return seconds_of(text)
+    except ValueError as error:
+        raise UsageError(f"--deadline: {error}", hint="--deadline 2h") from error
+
+
+def _limit_overrides(limits: tuple[str, ...]) -> list[str]:
+    return [f"objective.limits={json.dumps(list(limits))}"] if limits else []
+
+
+def _listener(*, as_json: bool) -> "CampaignListener":
+    from rich.console import Console
+
+    from autotune.cli.listeners import LiveScreen, PlainLines
+
+    console = Console(stderr=True, highlight=False)
+    return LiveScreen(console) if console.is_terminal and not as_json else PlainLines(sys.stderr)
+
+
+def _show_plan(session: "Session", *, as_json: bool) -> None:
+    from autotune import __version__
+    from autotune.cli.rows import duration
+
+    plan, forecast = session.plan, session.plan.forecast
+    if as_json:
+        lines = {line.name: line.value for line in plan.lines}
+        document = {
+            "schema_version": 1,
+            "run": session.campaign.run,
+            "plan": lines,
+            "forecast": {
+                "launches_low": forecast.launches_low,
+                "launches_high": forecast.launches_high,
+                "seconds_low": forecast.seconds_low,
+                "seconds": forecast.seconds,
+                "seconds_high": forecast.seconds_high,
+            },
+        }
+        click.echo(json.dumps(document, indent=2, ensure_ascii=False))
+        return
+    click.echo(f"autotune {__version__}  {session.campaign.run}", err=True)
+    for line in plan.lines:
+        click.echo(f"  {line.name.ljust(9)}{line.value}", err=True)
+    if session.campaign.launches:
+        click.echo(f"  resumes   after {len(session.campaign.launches)} finished launches", err=True)
+    virtual = " of virtual time" if session.campaign.rehearsed else ""
+    launches = f"{forecast.launches_low} to {forecast.launches_high} launches"
+    span = f"{duration(forecast.seconds_low)} to {duration(forecast.seconds_high)}"
+    click.echo(f"  about    {launches}, {duration(forecast.seconds)}{virtual} ({span})", err=True)
+
+
+def _ask() -> None:
+    from autotune.errors import UsageError
+
+    if not sys.stdin.isatty():
+        raise UsageError("nobody can be asked here, and nothing was begun", hint="add --yes")
+    click.confirm("begin?", abort=True, err=True)
+
+
+def _tell(session: "Session", ending: "Ending", choices: "Choices", *, as_json: bool) -> int:
+    from autotune.campaign.session import report_directory
+    from autotune.report.answer import answer
+    from autotune.report.document import document_text, report_document
+    from autotune.report.files import write_report
+    from autotune.report.texts.languages import language
+
+    words = language(session.profile.report.language)
+    directory = report_directory(session.profile, choices, session.campaign.run)
+    files = write_report(ending.campaign, directory, language=words.code)
+    if as_json:
+        click.echo(document_text(report_document(ending.campaign, words)), nl=False)
+        return ending.exit_code
+    said = answer(ending.campaign, words)
+    click.echo(said.sentence)
+    for detail in said.details:
+        click.echo(f"  {detail}")
+    click.echo(f"report  {files.html}")
+    if said.next_step:
+        click.echo(f"next    {said.next_step}")
+    return ending.exit_code

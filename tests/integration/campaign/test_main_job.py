@@ -1,0 +1,146 @@
+"""The main job on the emulated daemon, through the command line, with real processes and real load."""
+
+import json
+import signal
+
+import jsonschema
+import pytest
+
+from autotune.campaign.lengths import lengths_of
+from autotune.campaign.replay import replay
+from autotune.campaign.space import options_of, space_of
+from autotune.profile.reading import read_profile
+from autotune.report.document import schema
+from autotune.search.strategy import make_strategy
+from autotune.store.state import StateDirectory
+from autotune.store.study import CampaignStore
+
+pytestmark = pytest.mark.slow
+FILES = (
+    "report.html",
+    "report.md",
+    "report.json",
+    "launches.csv",
+    "curve.png",
+    "curve.svg",
+    "config.diff",
+    "reproduce.md",
+)
+
+
+def campaign_of(job, number: int = -1):
+    with CampaignStore(StateDirectory(root=job.state).database_url) as store:
+        return store.load(store.runs()[number].run)
+
+
+@pytest.mark.parametrize("mode", ["in-place", "private"])
+def test_one_command_tunes_reports_and_leaves_everything_as_it_was(make_job, mode):
+    job = make_job(mode=mode)
+    before = job.fingerprint()
+    done = job.tune("--output", str(job.reports))
+    assert done.returncode == 0, done.stderr
+    first = done.stdout.splitlines()[0]
+    assert first.startswith("Emulated service: maxBatchSize ")
+    assert {path.name for path in job.reports.iterdir()} >= set(FILES)
+    job.nothing_left(before)
+    campaign = campaign_of(job)
+    assert campaign.restored
+    assert campaign.description.emulated
+    assert all(launch.blocks == 23 for launch in campaign.launches if launch.levels)
+
+
+def test_json_is_one_document_that_its_schema_allows(make_job):
+    done = make_job().tune("--json", "--max-launches", "3")
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, schema())
+    assert document["emulated"] is True
+    assert document["restored"] is True
+    assert [launch["number"] for launch in document["launches"]] == [1, 2, 3]
+
+
+def test_a_stored_campaign_replays_to_the_same_decisions(make_job):
+    job = make_job()
+    assert job.tune().returncode == 0
+    campaign = campaign_of(job)
+    profile = read_profile(job.profile).profile
+    space = space_of(profile, campaign.description, lengths_of(profile.workload), blocks=None)
+    strategy = make_strategy("guide", space, options_of(profile, max_launches=7))
+    assert len(campaign.decisions) > 4
+    assert replay(campaign, strategy, max_launches=7) == ()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_under_load_restores_and_the_run_resumes_without_repeating_a_launch(make_job, number):
+    job = make_job()
+    before = job.fingerprint()
+    process = job.begin()
+    job.wait_for(lambda: _second_launch_runs(job))
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "interrupted" in out.lower()
+    job.nothing_left(before)
+    finished = campaign_of(job).launches
+    resumed = job.tune("--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    after = campaign_of(job)
+    assert after.launches[: len(finished)] == finished
+    assert len({launch.number for launch in after.launches}) == len(after.launches)
+    job.nothing_left(before)
+
+
+def test_a_killed_run_is_refused_then_recovered_and_resumed(make_job):
+    job = make_job()
+    before = job.fingerprint()
+    process = job.begin()
+    job.wait_for(lambda: bool(job.daemons()) and job.fingerprint() != before)
+    process.kill()
+    process.communicate()
+    refused = job.tune()
+    assert refused.returncode == 1
+    assert "autotune recover" in refused.stderr
+    recovered = job.run("recover", "--state", str(job.state))
+    assert recovered.returncode == 0, recovered.stderr
+    job.nothing_left(before)
+    assert job.run("recover", "--state", str(job.state)).stdout == "nothing to recover\n"
+    assert job.tune("--resume").returncode == 0
+
+
+def test_a_second_run_on_the_same_install_is_turned_away_and_changes_nothing(make_job):
+    job = make_job()
+    process = job.begin()
+    job.wait_for(lambda: bool(job.daemons()))
+    second = job.tune("--set", f"store.state={job.directory / 'other'}")
+    assert second.returncode in {1, 75}
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+
+
+def test_apply_and_rollback_touch_only_the_named_values(make_job):
+    job = make_job()
+    before = job.fingerprint()
+    text = job.config.read_text()
+    done = job.tune("--apply")
+    assert done.returncode == 0, done.stderr
+    campaign = campaign_of(job)
+    if not campaign.applied:
+        pytest.fail(f"no winner to apply: {done.stdout}")
+    changed = [
+        (old, new)
+        for old, new in zip(text.splitlines(), job.config.read_text().splitlines(), strict=True)
+        if old != new
+    ]
+    assert 1 <= len(changed) <= 4
+    assert all("max" in old or "support" in old for old, _ in changed)
+    assert job.run("rollback", "--state", str(job.state)).returncode == 0
+    assert job.fingerprint() == before
+    assert job.run("apply", campaign.run, "--state", str(job.state)).returncode == 0
+    job.config.write_text(job.config.read_text().replace('"maxIterTimes" : 512', '"maxIterTimes" : 500'))
+    hand_edited = job.config.read_text()
+    assert job.run("rollback", "--state", str(job.state)).returncode == 4
+    assert job.config.read_text() == hand_edited
+
+
+def _second_launch_runs(job) -> bool:
+    return any(job.state.glob("runs/*/launch-002/output.log")) and bool(job.daemons())

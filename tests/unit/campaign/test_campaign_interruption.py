@@ -1,0 +1,57 @@
+"""A wish to stop takes effect only where it is safe, once."""
+
+import os
+import signal
+
+import pytest
+
+from autotune.campaign.interruption import InterruptibleClock
+
+
+def wish(number: signal.Signals = signal.SIGINT) -> None:
+    os.kill(os.getpid(), number)
+
+
+@pytest.fixture
+def interruptible(clock) -> InterruptibleClock:
+    return InterruptibleClock(clock)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_outside_waits_for_the_next_sleep(interruptible, number):
+    with interruptible.stopping_on_signals():
+        wish(number)
+        assert interruptible.stop_wanted
+        with pytest.raises(KeyboardInterrupt):
+            interruptible.sleep(1)
+
+
+def test_a_signal_inside_an_interruptible_part_acts_at_once(interruptible):
+    reached = []
+
+    def load() -> None:
+        with interruptible.interruptible():
+            wish()
+            reached.append("the signal came too late")
+
+    with interruptible.stopping_on_signals(), pytest.raises(KeyboardInterrupt):
+        load()
+    assert not reached
+
+
+def test_the_second_sleep_lets_things_be_put_back(interruptible, clock):
+    with interruptible.stopping_on_signals():
+        wish()
+        with pytest.raises(KeyboardInterrupt):
+            interruptible.sleep(1)
+        interruptible.sleep(3)
+        wish()
+        interruptible.sleep(3)
+    assert clock.now() == 6
+
+
+def test_the_handlers_of_before_come_back(interruptible):
+    before = signal.getsignal(signal.SIGINT)
+    with interruptible.stopping_on_signals():
+        assert signal.getsignal(signal.SIGINT) != before
+    assert signal.getsignal(signal.SIGINT) == before

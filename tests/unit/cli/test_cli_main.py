@@ -1,0 +1,81 @@
+"""The command line before any work is done: help is light, errors are clear and carry their exit code."""
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from autotune.cli.main import COMMANDS, group, run
+from autotune.errors import Busy, NotRestored
+
+HEAVY = ("optuna", "pandas", "matplotlib", "psutil", "requests", "numpy", "scipy", "pydantic", "rich")
+
+
+def python(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_help_imports_none_of_the_heavy_packages():
+    code = f"""
+import sys
+from autotune.cli.main import run
+run(["--help"])
+print("LOADED", [name for name in {HEAVY!r} if name in sys.modules])
+"""
+    assert "LOADED []" in python(code)
+
+
+@pytest.mark.real_time
+def test_help_answers_in_a_fifth_of_a_second():
+    def once() -> float:
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "autotune", "--help"], capture_output=True, check=True)
+        return time.perf_counter() - began
+
+    once()
+    assert min(once() for _ in range(5)) < 0.2
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_of_the_list_exists_and_explains_itself(name, capsys):
+    assert run([name, "--help"]) == 0
+    assert capsys.readouterr().out.startswith("Usage: autotune")
+
+
+def test_the_list_of_commands_has_a_line_for_each(capsys):
+    assert run(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in COMMANDS)
+
+
+def test_an_unknown_command_is_wrong_usage(capsys):
+    assert run(["tnue"]) == 2
+    assert "tnue" in capsys.readouterr().err
+
+
+def test_an_expected_error_is_one_text_with_the_next_step(monkeypatch, capsys):
+    def refuse(**_options: object) -> None:
+        raise Busy("another run holds the lock", hint="wait until it ends")
+
+    monkeypatch.setattr(group, "main", refuse)
+    assert run([]) == 75
+    assert capsys.readouterr().err == "error: another run holds the lock\nnext:  wait until it ends\n"
+
+
+def test_what_was_not_restored_is_loud(monkeypatch, capsys):
+    def refuse(**_options: object) -> None:
+        raise NotRestored("config.json was edited by somebody else")
+
+    monkeypatch.setattr(group, "main", refuse)
+    assert run([]) == 4
+    assert capsys.readouterr().err.startswith("NOT RESTORED: ")
+
+
+def test_ctrl_c_before_anything_is_130(monkeypatch):
+    def interrupt(**_options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(group, "main", interrupt)
+    assert run([]) == 130
