@@ -11,6 +11,7 @@ from autotune.campaign.host_preparation import HostPreparation, prepare_host
 from autotune.campaign.host_side import HostSide
 from autotune.campaign.interruption import InterruptibleClock
 from autotune.campaign.production import ProductionService
+from autotune.campaign.service_environment import environment_of
 from autotune.engines.mindie.engine import MindieEngine
 from autotune.engines.mindie.options import ConfigMode, MindieOptions, Tls
 from autotune.errors import UsageError
@@ -18,10 +19,8 @@ from autotune.load.from_profile import own_source_of
 from autotune.model.protocols import Clock, Journal, Listener
 from autotune.model.service import Fact
 from autotune.process.clock import SystemClock
-from autotune.process.environment import read_captured
 from autotune.process.identity import boot_id
 from autotune.profile.schema import Profile
-from autotune.profile.secret import SecretReference
 from autotune.store.journal import FileJournal, Unfinished
 from autotune.store.state import StateDirectory, make_private
 
@@ -33,7 +32,7 @@ def mindie_side(profile: Profile, state: StateDirectory, run: str, listener: Lis
             f"engine.kind {profile.engine.kind} can't be tuned by this version", hint="kind: mindie"
         )
     clock = InterruptibleClock(SystemClock())
-    environment = _environment(profile)
+    environment = environment_of(profile)
     host = prepare_host(profile.host, environment, clock)
     options = _options(profile, state, run, clock, listener)
     live = profile.engine.service is not None
@@ -96,16 +95,3 @@ def _options(
         clock=clock,
         listener=listener,
     )
-
-
-def _environment(profile: Profile) -> dict[str, str]:
-    """The captured environment, or this shell's own; single values of the profile win."""
-    section = profile.engine.environment
-    captured = dict(os.environ)
-    if section.file is not None:
-        captured = read_captured(section.file)
-    values = {
-        name: value.read(os.environ) if isinstance(value, SecretReference) else value
-        for name, value in section.values.items()
-    }
-    return captured | values

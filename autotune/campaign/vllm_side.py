@@ -9,6 +9,7 @@ from pathlib import Path
 from autotune.campaign.host_preparation import prepare_host
 from autotune.campaign.host_side import HostSide
 from autotune.campaign.interruption import InterruptibleClock
+from autotune.campaign.service_environment import environment_of
 from autotune.engines.mindie.options import Tls
 from autotune.engines.vllm.engine import VllmEngine
 from autotune.engines.vllm.options import VllmOptions
@@ -16,10 +17,8 @@ from autotune.errors import UsageError
 from autotune.load.from_profile import own_source_of
 from autotune.model.protocols import Clock, Listener
 from autotune.process.clock import SystemClock
-from autotune.process.environment import read_captured
 from autotune.process.identity import boot_id
 from autotune.profile.schema import Profile
-from autotune.profile.secret import SecretReference
 from autotune.store.journal import FileJournal, Unfinished
 from autotune.store.state import StateDirectory, make_private
 
@@ -75,17 +74,6 @@ def command_words(words: tuple[str, ...], home: Path, model: Path | None) -> tup
     for name, value in values.items():
         replaced = [word.replace(name, value) for word in replaced]
     return tuple(replaced)
-
-
-def environment_of(profile: Profile) -> dict[str, str]:
-    """The captured environment, or this shell's own; single values of the profile win."""
-    section = profile.engine.environment
-    captured = dict(os.environ) if section.file is None else read_captured(section.file)
-    values = {
-        name: value.read(os.environ) if isinstance(value, SecretReference) else value
-        for name, value in section.values.items()
-    }
-    return captured | values
 
 
 def _options(
