@@ -152,7 +152,7 @@ class EngineLoop:
         self._work = None
         done = self.clock.host_seconds(self.clock.now())
         self.punctuality.add(done, done - self.clock.host_seconds(moment), len(work.sequences))
-        self.scheduler.complete(work, moment)
+        self._trace.completed(self.scheduler.complete(work, moment), moment)
         self._emit(work, moment)
 
     def _choose(self) -> None:
@@ -161,6 +161,7 @@ class EngineLoop:
         while True:
             self._take(self._moment)
             chosen = self.scheduler.next_round(self._moment)
+            self._trace.asked(chosen, self._moment)
             if isinstance(chosen, Round):
                 self._begin(chosen)
                 return
@@ -172,12 +173,9 @@ class EngineLoop:
             self._wake(wake)
 
     def _begin(self, work: Round) -> None:
-        seconds = self._seconds(work, self._moment)
-        if self._trace.wanted:
-            self._trace.chosen(work, self._moment, seconds)
         self._work = work
         self._begun = self._moment
-        self._due = self._moment + seconds
+        self._due = self._moment + self._seconds(work, self._moment)
         self._arm(self._due)
 
     def _next_change(self, idle: Idle) -> float | None:

@@ -3,14 +3,20 @@
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Final, TextIO
 
-from autotune.simulator.rounds import Round, RoundKind
+from autotune.simulator.rounds import Idle, Round
 from autotune.simulator.sequence import Sequence
+from autotune.simulator.trace import Cancelled, Completed, Submitted, TraceEvent, asked, numbers_of
+from autotune.simulator.trace_lines import line_of
 
 
 class Trace:
-    """One JSON line for each call of the scheduler, in their order; without a file it does nothing."""
+    """One line for each call of the scheduler, in their order; without a file it does nothing.
+
+    All calls are there, those for which there was nothing to do too, so that a replay in virtual time puts
+    exactly these calls to a fresh scheduler.
+    """
 
     def __init__(self, path: str = "") -> None:
         self._file: TextIO | None = Path(path).open("w", encoding="utf-8") if path else None  # noqa: SIM115
@@ -22,28 +28,21 @@ class Trace:
 
     def submitted(self, sequence: Sequence, moment: float) -> None:
         """A request arrived."""
-        self._add(
-            submit=sequence.number,
-            at=moment,
-            prompt_tokens=sequence.prompt_tokens,
-            output_tokens=sequence.output_tokens,
-        )
+        self._add(Submitted(moment, sequence.number, sequence.prompt_tokens, sequence.output_tokens))
 
     def cancelled(self, sequence: Sequence) -> None:
         """A request was taken out."""
-        self._add(cancel=sequence.number)
+        self._add(Cancelled(sequence.number))
 
-    def chosen(self, work: Round, moment: float, seconds: float) -> None:
-        """A round begins."""
-        numbers = [sequence.number for sequence in work.sequences] if work.kind is RoundKind.PREFILL else None
-        self._add(
-            round=work.kind.value,
-            at=moment,
-            seconds=seconds,
-            size=len(work.sequences),
-            sequences=numbers,
-            preempted=[sequence.number for sequence in work.preempted],
-        )
+    def asked(self, answer: Round | Idle, moment: float) -> None:
+        """The next round was asked for, and this was the answer."""
+        if self.wanted:
+            self._add(asked(answer, moment))
+
+    def completed(self, finished: list[Sequence], moment: float) -> None:
+        """The round is over, and these are finished."""
+        if self.wanted:
+            self._add(Completed(moment, numbers_of(finished)))
 
     def close(self) -> None:
         """Write what is left."""
@@ -51,9 +50,9 @@ class Trace:
             self._file.close()
             self._file = None
 
-    def _add(self, **values: Any) -> None:
+    def _add(self, event: TraceEvent) -> None:
         if self._file is not None:
-            self._file.write(json.dumps(values) + "\n")
+            self._file.write(line_of(event) + "\n")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,6 +4,7 @@ A daemon that drives a scheduler in real time records a trace; `replay` puts the
 scheduler. The answers must be the same, in order, round by round.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from autotune.simulator.policies import Rules, make_scheduler
@@ -50,6 +51,18 @@ class Completed:
 TraceEvent = Submitted | Cancelled | Asked | Completed
 
 
+def asked(answer: Round | Idle, now: float) -> Asked:
+    """The event of an answer."""
+    if isinstance(answer, Idle):
+        return Asked(now, None)
+    return Asked(now, answer.kind, numbers_of(answer.sequences), numbers_of(answer.preempted))
+
+
+def numbers_of(sequences: Iterable[Sequence]) -> tuple[int, ...]:
+    """The numbers of sequences, in their order."""
+    return tuple(sequence.number for sequence in sequences)
+
+
 class TracedScheduler:
     """A scheduler that writes down what it is asked and what it answers."""
 
@@ -71,23 +84,21 @@ class TracedScheduler:
     def next_round(self, now: float) -> Round | Idle:
         """Choose what runs next."""
         work = self._scheduler.next_round(now)
-        if isinstance(work, Idle):
-            self.events.append(Asked(now, None))
-        else:
-            self.events.append(Asked(now, work.kind, _numbers(work.sequences), _numbers(work.preempted)))
+        self.events.append(asked(work, now))
         return work
 
     def complete(self, work: Round, now: float) -> list[Sequence]:
         """The round is done."""
         finished = self._scheduler.complete(work, now)
-        self.events.append(Completed(now, _numbers(finished)))
+        self.events.append(Completed(now, numbers_of(finished)))
         return finished
 
 
 def replay(rules: Rules, events: tuple[TraceEvent, ...]) -> tuple[TraceEvent, ...]:
     """Put the calls of a trace to a fresh scheduler; return the trace of its own answers.
 
-    Raises ValueError when a round is completed that this scheduler did not give out.
+    Raises ValueError where the trace cannot be followed: a round is completed that this scheduler did not
+    give out, or the next is asked for while it runs one that the trace does not know.
     """
     traced = TracedScheduler(make_scheduler(rules))
     known: dict[int, Sequence] = {}
@@ -100,14 +111,13 @@ def replay(rules: Rules, events: tuple[TraceEvent, ...]) -> tuple[TraceEvent, ..
             case Cancelled():
                 traced.cancel(known[event.number])
             case Asked():
+                if running is not None:
+                    raise ValueError(f"a round is given out that the trace does not have before {event.now}")
                 chosen = traced.next_round(event.now)
                 running = None if isinstance(chosen, Idle) else chosen
             case Completed():
                 if running is None:
                     raise ValueError(f"no round to complete at {event.now}")
                 traced.complete(running, event.now)
+                running = None
     return tuple(traced.events)
-
-
-def _numbers(sequences: tuple[Sequence, ...] | list[Sequence]) -> tuple[int, ...]:
-    return tuple(sequence.number for sequence in sequences)

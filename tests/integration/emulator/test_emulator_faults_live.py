@@ -11,11 +11,6 @@ import requests
 
 from autotune.emulator.faults import Faults
 from autotune.emulator.marker import Emulation, write_marker
-from autotune.emulator.served import read_served
-from autotune.mindie_rules.json_text import parse
-from autotune.simulator.mindie import MindieScheduler
-from autotune.simulator.rounds import Round
-from autotune.simulator.sequence import Sequence
 
 BODY = {"inputs": "x", "parameters": {"max_new_tokens": 12, "details": True}, "ignore_eos": True}
 TO_STDOUT = {"MINDIE_LOG_TO_STDOUT": "1"}
@@ -152,48 +147,3 @@ def test_children_die_with_a_killed_daemon_unless_orphans_are_wanted(start, orph
     assert bool(alive) == orphans
     for child in alive:
         child.kill()
-
-
-def test_a_trace_replayed_in_virtual_time_admits_and_preempts_in_the_same_order(start, tmp_path):
-    trace = tmp_path / "trace.jsonl"
-    daemon = start(blocks=20, max_batch_size=20, max_prefill_batch_size=10, trace=str(trace)).wait_ready()
-    replies = [
-        requests.post(
-            f"{daemon.business}/generate_stream",
-            json=BODY | {"inputs": f"{number} " + "word " * 40, "parameters": {"max_new_tokens": 200}},
-            stream=True,
-            timeout=20,
-        )
-        for number in range(12)
-    ]
-    for reply in replies:
-        assert reply.content
-    daemon.process.send_signal(signal.SIGTERM)
-    daemon.wait_ended()
-    config = (daemon.install / "conf" / "config.json").read_text(encoding="utf-8")
-    served = read_served(parse(config).value, version="3.0", blocks=19)
-    scheduler = MindieScheduler(served.rules)
-    known: dict[int, Sequence] = {}
-    preempted = 0
-    for line in trace.read_text(encoding="utf-8").splitlines():
-        entry = json.loads(line)
-        if "submit" in entry:
-            known[entry["submit"]] = Sequence(
-                number=entry["submit"],
-                prompt_tokens=entry["prompt_tokens"],
-                output_tokens=entry["output_tokens"],
-            )
-            scheduler.submit(known[entry["submit"]], entry["at"])
-        elif "cancel" in entry:
-            scheduler.cancel(known[entry["cancel"]])
-        else:
-            chosen = scheduler.next_round(entry["at"])
-            assert isinstance(chosen, Round)
-            assert chosen.kind.value == entry["round"]
-            assert len(chosen.sequences) == entry["size"]
-            assert [sequence.number for sequence in chosen.preempted] == entry["preempted"]
-            if entry["sequences"] is not None:
-                assert [sequence.number for sequence in chosen.sequences] == entry["sequences"]
-            preempted += len(entry["preempted"])
-            scheduler.complete(chosen, entry["at"] + entry["seconds"])
-    assert preempted > 0

@@ -13,6 +13,7 @@ from autotune.simulator.rounds import Idle, RoundKind
 from autotune.simulator.rules import MindieRules
 from autotune.simulator.sequence import Sequence
 from autotune.simulator.trace import Asked, Completed, Submitted, TracedScheduler, replay
+from autotune.simulator.trace_lines import line_of, read_lines
 from autotune.simulator.vllm_rules import VllmRules
 
 MINDIE = MindieRules(
@@ -60,6 +61,19 @@ def test_a_replayed_trace_admits_and_preempts_in_the_same_order(seed, rules):
     assert replay(rules, trace) == trace
 
 
+@given(seed=st.integers(0, 2**32), rules=st.sampled_from([MINDIE, SELECTING, VLLM]))
+@settings(max_examples=20, deadline=None)
+def test_a_trace_that_was_written_to_lines_and_read_again_is_the_same(seed, rules):
+    trace = drive(rules, seed)
+    assert read_lines([line_of(event) for event in trace]) == trace
+
+
+@pytest.mark.parametrize("line", ['["complete", 1.0', '["jump", 1.0]', "{}", '["ask", 1.0, "nap", [], []]'])
+def test_a_line_that_is_no_event_is_refused(line):
+    with pytest.raises(ValueError, match=r"no event|delimiter|nap"):
+        read_lines([line])
+
+
 def test_a_changed_arrival_is_noticed():
     trace = drive(SELECTING, 1)
     place = next(i for i, event in enumerate(trace) if isinstance(event, Submitted))
@@ -84,3 +98,10 @@ def test_a_trace_tells_who_was_served_and_who_was_finished():
 def test_a_trace_that_completes_a_round_which_was_never_given_out_is_refused():
     with pytest.raises(ValueError, match="no round"):
         replay(MINDIE, (Completed(1.0, ()),))
+
+
+def test_a_round_that_the_trace_does_not_have_is_told():
+    nothing_to_do = Asked(1.0, None)
+    trace = (Submitted(0.0, 1, 4, 4), nothing_to_do, Asked(2.0, None))
+    with pytest.raises(ValueError, match=r"a round is given out .* before 2\.0"):
+        replay(SELECTING, trace)
