@@ -11,12 +11,13 @@ llama3-8b
     within one residence time and grow together; above about 560 they outgrow the blocks, the youngest
     lose theirs, and what comes back is prefilled again with all it had generated, in many small rounds:
     at 600 a run of 1,319 prompts has 265 preemptions, 138 prefill rounds instead of 33, and 33 s more of
-    prefill against 5 s less of decode. Three things are needed for it, and neither swapping, nor a decode
-    cost that grows faster than the batch, nor the older recomputation threshold (which makes the fall
-    milder): prefill must be dear (69 ms a request, more than half of the time), replies must often run to
-    the limit (over a third of them end at 512), and prefillTimeMsPerReq must be small against
-    decodeTimeMsPerReq (here 45 / 90), so that the running count stays near maxBatchSize; at 600 / 50 it
-    lags so far behind that the blocks last to 800.
+    prefill against 5 s less of decode. The fit needs three things: prefill must be dear (69 ms a request,
+    more than half of the time), replies must often run to the limit (over a third of them end at 512),
+    and prefillTimeMsPerReq must be small against decodeTimeMsPerReq (here 45 / 90), so that the running
+    count stays near maxBatchSize; at 600 / 50 it lags so far behind that the blocks last to 800. Not
+    needed for the fit, so left out of it, are swapping, a decode cost that grows faster than the batch,
+    and the older recomputation threshold, which makes the fall milder. Whether the vendor's service had
+    them, three readings cannot tell.
 
     In the steady state the throughput rises to about 3,250 token/s at 560 and falls by 9 % at 600 and by
     25 % at 650, so part of the fall that a whole run shows at 600 is its start. With 136 blocks and 82

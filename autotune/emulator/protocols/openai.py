@@ -1,6 +1,7 @@
 """OpenAI: POST /v1/chat/completions and /v1/completions."""
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -19,7 +20,7 @@ def _finish(reason: str) -> str:
     return "length" if reason == "length" else "stop"
 
 
-class _OpenAiReply:
+class _OpenAiReply(ABC):
     """What chat and completions share: head, usage, and events of one length."""
 
     __slots__ = ("_after", "_ask", "_before", "_created", "_model", "_object", "_start", "_timing")
@@ -42,8 +43,9 @@ class _OpenAiReply:
     def _stream_head(self, kind: str) -> dict[str, Any]:
         return {"id": self._ask.identity, "object": kind, "created": self._created, "model": self._model.name}
 
+    @abstractmethod
     def _choice(self, text: str, finish: str | None) -> dict[str, Any]:
-        raise NotImplementedError
+        """The one choice of an event with this text."""
 
     def begun(self, waited: float) -> None:
         """Note how long the request was queued."""
