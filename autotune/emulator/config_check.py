@@ -24,7 +24,6 @@ _OLD_SERVER: Final = ("ipAddress", "port", "maxLinkNum", "httpsEnabled")
 _OLD_BACKEND: Final = (
     "backendName",
     "npuDeviceIds",
-    "multiNodesInferEnabled",
     "ModelDeployConfig",
     "ScheduleConfig",
 )
@@ -162,7 +161,9 @@ def _completed(section: dict[str, Any], newest: dict[str, Any], old: Sequence[st
 
 def _carry_over(document: JsonValue, result: dict[str, Any]) -> None:
     """Copy every field of the oldest layout to its place in the newest."""
-    result["ServerConfig"] = dict(_section(document, "OtherParam", "ServeParam"))
+    result["ServerConfig"] = {"allowAllZeroIpListening": True} | dict(
+        _section(document, "OtherParam", "ServeParam")
+    )
     result["BackendConfig"] = {}
     for field in Field:
         place = config_fields.path_of(field, Layout.GEN1)

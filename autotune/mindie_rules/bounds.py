@@ -64,7 +64,7 @@ class Bounds:
 
 _V3 = Version(major=3, minor=0, stage=Stage.TRIAL)
 _V2_1 = Version(major=2, minor=1, stage=Stage.TRIAL)
-_V1_RC3 = Version(major=1, minor=0, stage=Stage.CANDIDATE, number=3)
+_V1_RC2 = Version(major=1, minor=0, stage=Stage.CANDIDATE, number=2)
 
 BATCH_HIGH: Final = 819200
 """maxBatchSize from 3.0 on."""
@@ -72,7 +72,8 @@ BATCH_HIGH_BEFORE_V3: Final = 5000
 BATCH_HIGH_300I_DUO: Final = 2000
 LINKS_HIGH: Final = 4096
 LINKS_HIGH_BEFORE_V2_1: Final = 1000
-LINKS_HIGH_RC2: Final = 300
+LINKS_HIGH_RC1: Final = 300
+"""RC2's own default is 1000."""
 TOKENS_HIGH: Final = 4194304
 
 _FIXED: Final[Mapping[Field, Bounds]] = {
@@ -105,7 +106,7 @@ def link_bounds(version: str = "") -> Bounds:
     known = parse_version(version)
     if known is None or known >= _V2_1:
         return Bounds(low=1, high=LINKS_HIGH)
-    return Bounds(low=1, high=LINKS_HIGH_RC2 if known < _V1_RC3 else LINKS_HIGH_BEFORE_V2_1)
+    return Bounds(low=1, high=LINKS_HIGH_RC1 if known < _V1_RC2 else LINKS_HIGH_BEFORE_V2_1)
 
 
 def bounds_of(field: Field, version: str = "", chip: str = "") -> Bounds:

@@ -3,6 +3,7 @@
 import copy
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -128,6 +129,75 @@ def test_the_oldest_layout_is_accepted_by_its_own_version_only(home):
     path.write_text(json.dumps(document), encoding="utf-8")
     assert check_file(path, install=home, version="1.0.RC2").accepted
     assert not check_file(path, install=home, version="3.0").accepted
+
+
+NO_JSON = "Json file is invalid. Please check json format! "
+NO_OBJECT = "ServerConfig: [json.exception.type_error.304] cannot use at() with string"
+"""The parser stops after the first value, which is the first key of a bare list of members."""
+NO_SERVER = "ServerConfig: [json.exception.out_of_range.403] key 'ServerConfig' not found"
+NO_TIMEOUT_FLAG = "The configName EnableDynamicAdjustTimeoutConfig is not found, using default value false. "
+PUBLISHED = {
+    "c02_rc1_chatglm3_6b_tp2": ("1.0.RC1", True, ""),
+    "c09_rc3_mindformers_llama32_mbs30": ("1.0.RC3", True, ""),
+    "c12_rc3_modelarts_inline_comments": ("1.0.RC3", False, NO_JSON),
+    "c13_910a_comments_partial_fields": ("1.0.T71", False, NO_JSON),
+    "c16_multinode_jsonc_fragment": ("2.0.T9", False, NO_OBJECT),
+    "c17_mixed_generation_wrong_nesting": ("1.0.RC3", False, NO_JSON),
+    "c19_motor_benchmark_mock_trailing_comma_nulls": ("1.0.RC3", False, NO_JSON),
+    "c20_motor_perf_doc_typo_keys": ("2.2.RC1", False, NO_OBJECT),
+    "c22_llm_server_20251222": ("2.3.0", True, ""),
+    "c26_llm_server_head": ("3.0", True, ""),
+    "c27_ut_config_dynamicbatch": ("3.0", True, NO_TIMEOUT_FLAG),
+    "c31_ut_utils_plugin_params": ("3.0", False, NO_SERVER),
+    "c35_doc_kv_cache_pool_mooncake": ("3.0", False, NO_OBJECT),
+    "c37_doc_mtp_plugin_params": ("3.0", False, NO_OBJECT),
+    "c38_doc_splitfuse_Mix_trailing_comma": ("3.0", False, NO_OBJECT),
+    "c39_doc_thinking_budget_CRLF": ("3.0", False, NO_OBJECT),
+    "c43_dsr1_readme_multinode": ("2.0.RC1", False, NO_JSON),
+    "c45_A3_single_dsv3": ("2.2.RC1", True, ""),
+    "c50_doc_long_sequence": ("3.0", False, NO_JSON),
+    "c54_pd_motor_user_config_A2": ("2.2.RC1", False, NO_SERVER),
+    "c56_aisbench_dsr1_2node_hash_comment": ("2.0.RC1", False, NO_JSON),
+    "c59_rc2_default_no_trailing_newline": ("1.0.RC2", True, ""),
+    "c60_rc1_inline_slash_comments": ("1.0.RC1", False, NO_JSON),
+    "c64_pymotor_vllm_user_config_dsv31": ("2.3.0", False, NO_SERVER),
+}
+"""Whether the version that a file was written for takes it, and the first line that it prints."""
+CERTIFICATES = (
+    "certs/server.pem",
+    "keys/server.key.pem",
+    "certs/server_crl.pem",
+    "ca/ca.pem",
+    "ca/management_ca.pem",
+    "ca/metrics_ca.pem",
+    "certs/management/server.pem",
+    "keys/management/server.key.pem",
+    "management/certs/server_crl.pem",
+    "certs/metrics/server.pem",
+    "keys/metrics/server.key.pem",
+    "metrics/certs/server_crl.pem",
+)
+
+
+def test_every_published_configuration_is_in_the_table():
+    assert {path.stem for path in (GOLDEN / "configs").glob("c*.json")} == set(PUBLISHED)
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_every_published_configuration_is_taken_or_refused_by_its_own_version(home, name):
+    """Weights and certificates lie here, so that only the file's own text decides."""
+    version, accepted, first_line = PUBLISHED[name]
+    for certificate in CERTIFICATES:
+        place = home / "security" / certificate
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.touch(0o600)
+    text = (GOLDEN / "configs" / f"{name}.json").read_bytes().decode()
+    path = home / "conf" / "config.json"
+    path.write_bytes(re.sub(r'("modelWeightPath"\s*:\s*)"[^"]*"', rf'\1"{home}/model"', text).encode())
+    path.chmod(0o640)
+    checked = check_file(path, install=home, version=version)
+    assert checked.accepted == accepted
+    assert "".join(checked.verdict.lines[:1]).startswith(first_line)
 
 
 def test_what_was_wrong_before_is_wrong_after_modernising(home):

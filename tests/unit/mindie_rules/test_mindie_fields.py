@@ -120,7 +120,7 @@ def test_the_largest_batch_is_that_of_version_and_chip(version, chip, high):
 
 
 @pytest.mark.parametrize(
-    ("version", "high"), [("1.0.RC2", 300), ("1.0.0", 1000), ("2.3.0", 4096), ("", 4096)]
+    ("version", "high"), [("1.0.RC1", 300), ("1.0.RC2", 1000), ("1.0.0", 1000), ("2.3.0", 4096), ("", 4096)]
 )
 def test_most_links_are_those_of_the_version(version, high):
     assert link_bounds(version).high == high
