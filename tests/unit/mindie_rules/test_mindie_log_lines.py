@@ -7,7 +7,7 @@ import pytest
 
 from autotune.errors import LaunchCause
 from autotune.mindie_rules import log_printing
-from autotune.mindie_rules.log_failures import MOST_LINES, first_failure
+from autotune.mindie_rules.log_failures import MOST_LINES, first_failure, is_failure
 from autotune.mindie_rules.log_lines import block_count, has_started, is_start_line, read_lines
 from autotune.mindie_rules.log_printing import Stamp
 
@@ -138,6 +138,13 @@ def test_a_daemon_that_went_after_its_success_has_not_started():
         (("[ERROR] acl graph capture failed",), LaunchCause.GRAPH),
         (("Num_npu_blocks must be non-negative, got -3",), LaunchCause.MEMORY),
         (("Memory_Allocation_Failure(EL0004): Failed to allocate memory.",), LaunchCause.MEMORY),
+        (("[ERROR] rtMalloc execute failed, ErrCode=207001",), LaunchCause.MEMORY),
+        (("torch_npu error code is 207008: Insufficient_Stream_Resources(EL0009)",), LaunchCause.GRAPH),
+        (("Set visible device failed, invalid device=6, input visible devices:6",), LaunchCause.CONFIG),
+        (("[HCCL] port 65536 have already been bound",), LaunchCause.PORT),
+        (("OSError: [Errno 30] Read-only file system: '/opt/kernel_meta'",), LaunchCause.PERMISSION),
+        (("Semaphore /llm_x is owned by uid 1001",), LaunchCause.PERMISSION),
+        (("dcmi module initialize failed. ret is -8005", "Killed"), LaunchCause.PERMISSION),
         (
             ("The value of modelParam.cpuMemSize can not be 0 when maxPreemptCount is not 0.",),
             LaunchCause.CONFIG,
@@ -167,3 +174,60 @@ def test_normal_lines_of_a_start_and_a_stop_are_no_failure():
         log_printing.ALL_EXITED,
     ]
     assert first_failure(lines) is None
+
+
+VERDICTS = json.loads((LOGS.parent / "config_checks" / "verdicts.json").read_text(encoding="utf-8"))
+SAID = [
+    [line.replace("CONFIG", "/opt/mindie/conf/config.json") for line in entry["says"]]
+    for entry in VERDICTS
+    if entry["verdict"] == "refused" and entry["says"]
+]
+
+
+def test_whatever_the_checker_says_of_a_configuration_is_told_from_its_first_line_on():
+    """254 verdicts of the vendor's own checker: each line by itself is a failure."""
+    for lines in SAID:
+        failure = first_failure(lines)
+        assert failure.cause in {LaunchCause.CONFIG, LaunchCause.PERMISSION}
+        assert failure.lines[0] == lines[0].strip()
+        assert all(map(is_failure, lines)), lines
+
+
+def test_what_the_checker_says_of_a_configuration_that_it_accepts_is_no_failure():
+    accepted = [line for entry in VERDICTS if entry["verdict"] == "accepted" for line in entry["says"]]
+    assert accepted
+    assert first_failure(accepted) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ERR: serverConfig_.tlsCrlFiles file not exit .",
+        "ERR: serverConfig_.managementTlsCaFile size must in [1, 3].",
+        "The serverConfig_.tlsCaPath path is not a dir by: ",
+        "The ServerConfig.managementTlsCert path is invalid by: The input file: x is not a regular file",
+        "The maxN cannot be set greater than maxBatchSize, please set 'maxN' to be not greater",
+        "The templateName must be Standard_LLM, but is Standard_llama",
+        "The value of modelName must meet the following rules: The string length is [1, 256]",
+        "There should be one modelParam for Standard templateType.",
+        "The values of npu_ids should not be less than 0, but got -1",
+        "The length of kvPool Config Path exceeds 500.",
+        "The scheduleParam.policyType [9] is outside the expected range: 0 or 4~7.",
+        "tlsCaFile init error",
+        "Type of element in json array does not match string",
+        "ConfigManager init exception: dp cannot be smaller than 1.",
+        "modelWeightPath is no folder of mode 750 with a readable config.json",
+    ],
+)
+def test_other_messages_of_the_checker_are_of_its_class_too(line):
+    assert first_failure([line]).cause is LaunchCause.CONFIG
+
+
+def test_a_refused_certificate_says_more_than_the_exception_that_follows():
+    lines = [
+        "The serverConfig_.tlsCaPath path is not a dir by: ",
+        "ConfigManager init exception: [ConfigManager] Checking Config Failed",
+        "Failed to init endpoint! Please check the service log or console output.",
+    ]
+    assert first_failure(lines).lines == tuple(line.strip() for line in lines)
+    assert first_failure(lines[1:]).cause is LaunchCause.CONFIG
