@@ -81,7 +81,6 @@ def _options(
     directory = state.run(run)
     make_private(directory, uid=os.geteuid())
     header = Unfinished(run=run, pid=os.getpid(), boot_id=boot_id(), started_wall=time.time())
-    tls = profile.workload.tls
     return MindieOptions(
         home=profile.engine.home,
         work_dir=directory,
@@ -91,7 +90,14 @@ def _options(
         start_timeout=profile.engine.start_timeout,
         model_name=profile.model.name,
         monitoring=True,
-        tls=Tls(ca=tls.ca, cert=tls.cert, key=tls.key) if tls and tls.ca else None,
+        tls=_tls(profile),
         clock=clock,
         listener=listener,
     )
+
+
+def _tls(profile: Profile) -> Tls | None:
+    files = profile.workload.tls
+    if files is None or files.ca is None:
+        return None
+    return Tls(ca=files.ca, cert=files.cert, key=files.key, password_file=files.password_file)

@@ -11,7 +11,7 @@ from autotune.load.workload.token_count import Counter, estimated_tokens, tokeni
 from autotune.load.workload.workload import Sampling, Workload
 from autotune.model.limit import Limit
 from autotune.profile.secret import SecretReference
-from autotune.profile.workload_section import LengthSection, WorkloadSection
+from autotune.profile.workload_section import LengthSection, TlsSection, WorkloadSection
 
 
 def dataset_of(
@@ -80,11 +80,15 @@ def own_source_of(
             (name, value.read(environment) if isinstance(value, SecretReference) else value)
             for name, value in section.headers.items()
         ),
-        tls=TlsFiles(ca=tls.ca, cert=tls.cert, key=tls.key) if tls is not None else None,
+        tls=_tls_files(tls) if tls is not None else None,
         limits=limits,
         cpus=cpus,
         seed=seed,
     )
+
+
+def _tls_files(tls: TlsSection) -> TlsFiles:
+    return TlsFiles(ca=tls.ca, cert=tls.cert, key=tls.key, password_file=tls.password_file)
 
 
 def _lengths(section: LengthSection) -> Lengths:

@@ -94,11 +94,15 @@ class TlsSection(Section):
     ca: ProfilePath | None = None
     cert: ProfilePath | None = None
     key: ProfilePath | None = None
+    password_file: ProfilePath | None = None
+    """Holds the password of an encrypted key, in its first line."""
 
     @model_validator(mode="after")
     def _pairs(self) -> "TlsSection":
         if (self.cert is None) != (self.key is None):
             raise ValueError("cert and key come together")
+        if self.password_file is not None and self.key is None:
+            raise ValueError("password_file is the password of key, and there is none")
         return self
 
 

@@ -56,7 +56,8 @@ def _password(tls: Tls) -> str:
     """Never asked on a terminal: a background process would wait there for ever."""
     if tls.password_file is None:
         raise Refused(f"the key {tls.key} is encrypted", hint="name its password in tls.password_file")
-    return tls.password_file.read_text(encoding="utf-8").splitlines()[0]
+    lines = tls.password_file.read_text(encoding="utf-8").splitlines()
+    return lines[0] if lines else ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

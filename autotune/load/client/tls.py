@@ -14,6 +14,8 @@ class TlsFiles:
     ca: Path | None = None
     cert: Path | None = None
     key: Path | None = None
+    password_file: Path | None = None
+    """Holds the password of an encrypted key, in its first line."""
 
 
 def context_of(files: TlsFiles) -> ssl.SSLContext:
@@ -30,7 +32,7 @@ def context_of(files: TlsFiles) -> ssl.SSLContext:
             ) from error
     if files.cert is not None:
         try:
-            context.load_cert_chain(files.cert, files.key, password=_no_password)
+            context.load_cert_chain(files.cert, files.key, password=lambda: _password(files))
         except (OSError, ssl.SSLError) as error:
             message = f"the client certificate {files.cert} with key {files.key} can't be used: {error}"
             raise UsageError(message, hint="--cert and --key take PEM files that belong together") from error
@@ -39,7 +41,12 @@ def context_of(files: TlsFiles) -> ssl.SSLContext:
     return context
 
 
-def _no_password() -> str:
-    raise UsageError(
-        "the client key is encrypted", hint="give a key without passphrase, readable by you only"
-    )
+def _password(files: TlsFiles) -> str:
+    """Never asked on a terminal: a load worker has none."""
+    if files.password_file is None:
+        raise UsageError(
+            f"the client key {files.key} is encrypted",
+            hint="name its password in tls.password_file of a profile, or give a key without one",
+        )
+    lines = files.password_file.read_text(encoding="utf-8").splitlines()
+    return lines[0] if lines else ""

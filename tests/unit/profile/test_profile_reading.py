@@ -138,6 +138,7 @@ def test_text_that_is_no_profile_is_refused_with_its_place(text, fault):
         ("workload: {source: {command: [a]}}", "workload.source.value: missing"),
         ("workload: {concurrency: batch}", "did you mean batch-1?"),
         ("workload: {tls: {cert: a}}", "cert and key come together"),
+        ("workload: {tls: {ca: a, password_file: b}}", "the password of key, and there is none"),
         ("objective: {limits: [50]}", "quote it"),
         ("search: {knobs: []}", "must not be empty"),
         ("search: {knobs: [max_batch_size, max_batch_size]}", "a knob is named twice"),
