@@ -24,6 +24,10 @@ Announce = Callable[[str], None]
 _FOLDER_MODE: Final = 0o700
 
 
+class WrongRights(Refused):
+    """A file whose mode, owner or kind the service would not read, whatever it says."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ConfigFile:
     """A config.json that the service would read: its bytes, its rights and what it says."""
@@ -64,8 +68,9 @@ def read(path: Path, *, daemon_uid: int | None = None) -> ConfigFile:
     )
     console = Console()
     if not check_file(console, facts, status.st_size):
-        said = console.output[0]
-        raise Refused(f"the service would refuse {path}: {said}", hint=_mend(facts, status.st_size))
+        refused = WrongRights if 1 <= status.st_size <= SIZE_HIGH else Refused
+        said, mend = console.output[0], _mend(facts, status.st_size, named=daemon_uid is not None)
+        raise refused(f"the service would refuse {path}: {said}", hint=mend)
     raw = _bytes_of(path)
     try:
         config = read_config_text(decode(raw))
@@ -90,19 +95,25 @@ def _look_at(path: Path) -> os.stat_result:
             f"{path} does not exist", hint="set engine.home to the install that runs, or put a backup back"
         ) from None
     except PermissionError:
-        raise Refused(f"{path} cannot be reached", hint="run as the user of the service") from None
+        raise WrongRights(f"{path} cannot be reached", hint="run as the user of the service") from None
     if stat.S_ISLNK(status.st_mode):
         real = os.path.realpath(path)
-        raise Refused(f"{path} is a link to {real}", hint=f"cp -p --remove-destination {real} {path}")
+        raise WrongRights(f"{path} is a link to {real}", hint=f"cp -p --remove-destination {real} {path}")
     if not stat.S_ISREG(status.st_mode):
         raise Refused(f"{path} is no regular file", hint="give the config.json of the service")
     return status
 
 
-def _mend(facts: FileFacts, size: int) -> str:
+def _mend(facts: FileFacts, size: int, *, named: bool) -> str:
+    """`named` says that the service's user is known; else the file's owner is taken for it."""
     if not 1 <= size <= SIZE_HIGH:
         state = "empty" if not size else "larger than 10 MB"
         return f"put a backup of {facts.path} back: it is {state}"
+    if facts.owner_uid != facts.process_uid and not named:
+        return (
+            f"trials run as their caller: sudo -u '#{facts.owner_uid}' autotune ...; "
+            f"or, when the service runs as you: chown {facts.process_uid} {facts.path}"
+        )
     if facts.owner_uid != facts.process_uid:
         return f"chown {facts.process_uid} {facts.path}"
     return f"chmod {MODE:o} {facts.path}"
@@ -112,7 +123,7 @@ def _bytes_of(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except PermissionError:
-        raise Refused(f"{path} cannot be read", hint="run as the user of the service") from None
+        raise WrongRights(f"{path} cannot be read", hint="run as the user of the service") from None
 
 
 def decode(raw: bytes) -> str:

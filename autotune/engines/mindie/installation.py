@@ -44,10 +44,10 @@ def find(home: Path, environment: Mapping[str, str]) -> Installation:
     config = read(config_path(home, environment))
     return Installation(
         home=home,
-        executable=_executable(home),
+        executable=executable_of(home),
         config=config,
         addresses=addresses_of(config.document),
-        version=_version(home) or (emulated.version if emulated else ""),
+        version=version_of(home) or (emulated.version if emulated else ""),
         emulated=emulated,
     )
 
@@ -58,7 +58,8 @@ def config_path(home: Path, environment: Mapping[str, str]) -> Path:
     return Path(given) if given else home / "conf" / "config.json"
 
 
-def _executable(home: Path) -> Path:
+def executable_of(home: Path) -> Path:
+    """The daemon's program. Raises Refused when there is none that can be executed."""
     candidates = (*(home / name for name in EXECUTABLES), *SYSTEM_EXECUTABLES)
     for path in candidates:
         if path.is_file():
@@ -71,7 +72,8 @@ def _executable(home: Path) -> Path:
     )
 
 
-def _version(home: Path) -> str:
+def version_of(home: Path) -> str:
+    """The version that a file of the install tells; empty when none does."""
     for name in _VERSION_FILES:
         try:
             text = (home / name).read_text(encoding="utf-8", errors="replace")

@@ -14,7 +14,11 @@ from autotune.process.output import OutputReader, plain, tail
 HEAD_LINES, TAIL_LINES = 10_000, 5_000
 SHOWN_LINES = 8
 NEWEST_FILES = 8
-_PROMPT = re.compile(r"pass(?:word|wd| ?phrase)[^\n]*[:?]\s*$", re.IGNORECASE)
+_PROMPT = re.compile(
+    r"(?:pass(?:word|wd|code| ?phrase)\b[^\n]*|(?:密码|口令)[^\n]*)[:?：？>]\s*$", re.IGNORECASE
+)
+_WHOLE_LINE_PROMPT = re.compile(r"^\W*(?:please\s+)?(?:enter|input|type|provide|请?输入)", re.IGNORECASE)
+"""A question that ends with a line end asks in its first words; a message about passwords does not."""
 _ERROR = re.compile(r"\b(?:ERROR|CRITICAL|FATAL)\b|^\w*(?:Error|Exception)\b")
 
 
@@ -27,6 +31,7 @@ class LogWatch:
         self._directory = log_directory
         self._readers: dict[Path, OutputReader] = {output: OutputReader(output)}
         self._lines: list[str] = []
+        self._last_output = ""
         self.announced = False
         """Whether the start line was seen; it says little about the model's answers."""
 
@@ -36,15 +41,20 @@ class LogWatch:
             self._readers.setdefault(path, OutputReader(path))
         for reader in self._readers.values():
             lines = reader.new_lines()
+            if lines and reader is self._readers[self._output]:
+                self._last_output = lines[-1]
             self.announced = self.announced or any(map(is_start_line, lines))
             self._lines.extend(lines)
         if len(self._lines) > HEAD_LINES + TAIL_LINES:
             del self._lines[HEAD_LINES:-TAIL_LINES]
 
     def prompt(self) -> str:
-        """Give a question for a password that stands at the end of the output, without a line end."""
-        rest = plain(self._readers[self._output].unfinished)
-        return rest.strip() if _PROMPT.search(rest) else ""
+        """Give a question for a password that the output ends with; empty when there is none."""
+        rest = plain(self._readers[self._output].unfinished).strip()
+        if rest:
+            return rest if _PROMPT.search(rest) else ""
+        line = self._last_output.strip()
+        return line if _WHOLE_LINE_PROMPT.match(line) and _PROMPT.search(line) else ""
 
     def cap(self) -> None:
         """Keep the output file from filling the disk."""

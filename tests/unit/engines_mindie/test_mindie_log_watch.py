@@ -39,6 +39,39 @@ def test_an_own_kill_without_a_line_is_not_called_out_of_memory(tmp_path):
     assert failure.lines == ("g_mainPid = 1",)
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Enter PEM pass phrase:",
+        "Please input the password of the private key:\n",
+        "Password for /opt/security/keys/server.key.pem: ",
+        "请输入私钥密码：",
+        "\x1b[1mEnter passphrase >\x1b[0m",
+    ],
+)
+def test_a_question_for_a_password_at_the_end_of_the_output_is_seen(tmp_path, asked):
+    seen = watch(tmp_path, f"g_mainPid = 1\n{asked}")
+    seen.look()
+    assert seen.prompt() in asked
+    assert seen.prompt()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "g_mainPid = 1\n",
+        "Enter PEM pass phrase:\nDaemon start success!\n",
+        "[INFO] tlsPkPwd: the password file was read: ok\n",
+        "[WARN] no password:\n",
+        "loading 50 %",
+    ],
+)
+def test_what_only_mentions_a_password_or_was_answered_is_no_question(tmp_path, said):
+    seen = watch(tmp_path, said)
+    seen.look()
+    assert not seen.prompt()
+
+
 def test_a_death_under_load_is_a_crash_unless_memory_ran_out(tmp_path):
     crashed = watch(tmp_path, "Process 7 was terminated by signal 9 (Killed)\n")
     assert crashed.failure(-9, seconds=60, started=True).cause is LaunchCause.CRASHED
