@@ -47,7 +47,12 @@ def refuse_alive(left: Unfinished) -> None:
 
 def lock_path(campaign: Campaign, state: StateDirectory) -> Path:
     """One lock a service, wherever a run keeps its state, so that two runs on one install meet."""
-    place = os.path.realpath(campaign.description.config_path or campaign.description.place)
+    return lock_path_of(campaign.description.config_path or campaign.description.place, state)
+
+
+def lock_path_of(service: str, state: StateDirectory) -> Path:
+    """The lock of the service with this configuration, script or command."""
+    place = os.path.realpath(service)
     name = hashlib.sha256(place.encode()).hexdigest()[:16]
     if os.access(_LOCKS, os.W_OK):
         return _LOCKS / f"ascend-autotune-{name}.lock"

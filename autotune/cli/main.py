@@ -11,6 +11,7 @@ from autotune.errors import AutotuneError, Interrupted, NotRestored
 COMMANDS = {
     "tune": "Find the best batch size, prove it and write a report.",
     "estimate": "Blocks, bracket and start from the model and the memory; touches nothing.",
+    "doctor": "Check everything that a campaign needs, each with the command that mends it.",
     "load": "Load a service and measure its tokens a second.",
     "host": "Governor, huge pages and CPUs of this host: show, apply, restore.",
     "emulate": "Make an install whose daemon is the bundled stand-in.",

@@ -1,6 +1,8 @@
 """Description: the facts of an install, and the reasons not to start with it."""
 
-from autotune.engines.mindie.config_text import settings_of
+from pathlib import Path
+
+from autotune.engines.mindie.config_text import ConfigText, settings_of
 from autotune.engines.mindie.control import client_context
 from autotune.engines.mindie.daemon_environment import check_install
 from autotune.engines.mindie.installation import Installation
@@ -48,18 +50,7 @@ def refuse_unusable(installation: Installation, options: MindieOptions, *, live:
     `live` says that a service on its ports is known.
     """
     check_install(options.environment, installation.home)
-    config = installation.config.config
-    if config.layout is Layout.PD or config.flag(Field.MULTI_NODES_INFER_ENABLED):
-        raise Refused(
-            f"{installation.config.path} is that of a service over several hosts or daemons",
-            hint="tune one daemon by itself: give its own config.json, with multiNodesInferEnabled false",
-        )
-    if config.flag(Field.DYNAMIC_BATCH_SIZE_ENABLE):
-        path = dotted(config.path(Field.DYNAMIC_BATCH_SIZE_ENABLE))
-        raise Refused(
-            f"{installation.config.path}: {path} is true: the service changes its batch size by itself",
-            hint=f"set {path} to false, then tune maxBatchSize",
-        )
+    refuse_unfit(installation.config.path, installation.config.config)
     if installation.addresses.scheme == "https":
         _refuse_certificates(installation, options.tls)
     if live:
@@ -68,6 +59,21 @@ def refuse_unusable(installation: Installation, options: MindieOptions, *, live:
         owner = listener(port)
         if owner is not None:
             raise Refused(str(owner), hint=LIVE_HINT)
+
+
+def refuse_unfit(path: Path, config: ConfigText) -> None:
+    """Raise Refused for a configuration with which readings of one daemon would mean nothing."""
+    if config.layout is Layout.PD or config.flag(Field.MULTI_NODES_INFER_ENABLED):
+        raise Refused(
+            f"{path} is that of a service over several hosts or daemons",
+            hint="tune one daemon by itself: give its own config.json, with multiNodesInferEnabled false",
+        )
+    if config.flag(Field.DYNAMIC_BATCH_SIZE_ENABLE):
+        key = dotted(config.path(Field.DYNAMIC_BATCH_SIZE_ENABLE))
+        raise Refused(
+            f"{path}: {key} is true: the service changes its batch size by itself",
+            hint=f"set {key} to false, then tune maxBatchSize",
+        )
 
 
 def _refuse_certificates(installation: Installation, tls: Tls | None) -> None:

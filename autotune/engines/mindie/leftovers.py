@@ -35,6 +35,12 @@ def remove_new(directory: Path, before: frozenset[tuple[str, int]], *, proc: Pat
     return unused
 
 
+def unused(directory: Path, *, proc: Path = PROC) -> tuple[Path, ...]:
+    """Name the segments of the service that nobody uses, as far as /proc lets us see."""
+    found = {str(path) for path, _ in _segments(directory)}
+    return _not_used(found, proc) if found else ()
+
+
 def _segments(directory: Path) -> Iterator[tuple[Path, os.stat_result]]:
     for path in directory.iterdir() if directory.is_dir() else ():
         facts = _lstat(path) if any(fnmatchcase(path.name, pattern) for pattern in PATTERNS) else None

@@ -1,0 +1,1 @@
+"""The doctor: what a campaign would trip over, told before it begins; touches nothing."""

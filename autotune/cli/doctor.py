@@ -1,0 +1,86 @@
+"""`autotune doctor`: everything that a campaign needs, each ok, advice or error; touches nothing."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from autotune.campaign.doctor.check import Check
+    from autotune.campaign.doctor.examination import Examination
+
+SCHEMA_VERSION = 1
+_MARKS = {"ok": ("✓", "green"), "advice": ("!", "yellow"), "error": ("✗", "red")}
+_GAP = 2
+
+
+@click.command("doctor")
+@click.argument("profile", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Override one value of the profile; may be repeated.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def command(*, profile: Path, overrides: tuple[str, ...], as_json: bool) -> int:
+    """Check everything that a campaign with PROFILE needs; each error comes with the command that mends it.
+
+    Touches nothing. Exit code 1 when a check is an error.
+    """
+    from autotune.campaign.doctor.check import Level
+    from autotune.campaign.doctor.examination import examine
+
+    found = examine(profile, overrides)
+    if as_json:
+        click.echo(json.dumps(_document(found), indent=2, ensure_ascii=False))
+    else:
+        _print(found)
+    return 1 if any(check.level is Level.ERROR for check in found.checks) else 0
+
+
+def _document(found: "Examination") -> dict[str, object]:
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "profile": found.profile,
+        "engine": found.engine,
+        "emulated": found.emulated,
+        "errors": _count(found, "error"),
+        "advice": _count(found, "advice"),
+        "checks": [
+            {"name": check.name, "level": check.level.value, "fact": check.fact, "mend": check.mend}
+            for check in found.checks
+        ],
+    }
+
+
+def _count(found: "Examination", level: str) -> int:
+    return sum(check.level.value == level for check in found.checks)
+
+
+def _print(found: "Examination") -> None:
+    width = max(len(check.name) for check in found.checks) + _GAP
+    for check in found.checks:
+        for line in _lines(check, width):
+            click.echo(line)
+    errors, hints = _count(found, "error"), _count(found, "advice")
+    emulated = "  (EMULATED)" if found.emulated else ""
+    counted = f"{_plural(errors, 'error')}, {hints} advice, {_count(found, 'ok')} ok"
+    click.echo()
+    click.secho(f"{found.profile}: {counted}{emulated}", bold=True, fg="red" if errors else "green")
+
+
+def _lines(check: "Check", width: int) -> list[str]:
+    mark, colour = _MARKS[check.level.value]
+    level = check.level.value.ljust(6)
+    first = f"{click.style(f'{mark} {level}', fg=colour)}  {check.name.ljust(width)}{check.fact}"
+    if not check.mend:
+        return [first]
+    blank = " " * (len(mark) + 1 + len(level) + _GAP + width)
+    return [first, f"{blank}{click.style('mend', bold=True)}  {check.mend}"]
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
