@@ -6,23 +6,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
 from autotune import __version__
 from autotune.campaign.choices import Choices
 from autotune.campaign.forecast import timing_of
-from autotune.campaign.guards import check_nothing_left
+from autotune.campaign.guards import check_nothing_left, refuse_held_service
 from autotune.campaign.host_side import HostSide
 from autotune.campaign.lengths import lengths_of
 from autotune.campaign.parts import Bounds
 from autotune.campaign.plan import plan_of
+from autotune.campaign.service_place import service_place
 from autotune.campaign.session import Session
 from autotune.campaign.space import space_of
+from autotune.campaign.winner_text import CONFIG_SHA256
 from autotune.errors import UsageError
 from autotune.model.campaign import Campaign
 from autotune.model.protocols import Listener
-from autotune.model.service import Fact
+from autotune.model.service import Description, Fact
 from autotune.profile.reading import LoadedProfile
 from autotune.profile.schema import Profile
+from autotune.store.digest import sha256_of_file
 from autotune.store.state import StateDirectory, locate
 from autotune.store.study import CampaignStore
 
@@ -41,6 +45,7 @@ def planned(loaded: LoadedProfile, choices: Choices, listener: Listener) -> Iter
     url = profile.store.url if isinstance(profile.store.url, str) else state.database_url
     rehearsed = choices.rehearse or profile.engine.kind == "rehearsal"
     if not rehearsed:
+        refuse_held_service(service_place(profile), state)
         check_nothing_left(state)
     with CampaignStore(url) as store:
         run = _resumed_run(store, profile, choices)
@@ -123,16 +128,17 @@ def _resumed_run(store: CampaignStore, profile: Profile, choices: Choices) -> st
 def _campaign(
     loaded: LoadedProfile, profile: Profile, side: HostSide, run: str, *, rehearsed: bool
 ) -> Campaign:
+    description = side.engine.describe()
     return Campaign(
         run=run,
         profile_name=profile.name,
         profile_text=loaded.text,
-        description=side.engine.describe(),
+        description=description,
         bracket=None,
         strategy=profile.search.strategy,
         started_wall=side.clock.wall(),
         rehearsed=rehearsed,
-        environment=(*_environment(), *side.facts),
+        environment=(*_environment(), *_config_digest(description), *side.facts),
     )
 
 
@@ -159,6 +165,13 @@ def _earlier(store: CampaignStore, profile: Profile, *, rehearsed: bool) -> tupl
         if run.profile_name == profile.name and run.rehearsed == rehearsed and run.launches
     ]
     return tuple(store.load(name) for name in names[-_EARLIER_RUNS:])
+
+
+def _config_digest(description: Description) -> tuple[Fact, ...]:
+    """What the configuration was, so that a later `apply` knows it again."""
+    if not description.config_path or description.kind == "rehearsal":
+        return ()
+    return (Fact(name=CONFIG_SHA256, value=sha256_of_file(Path(description.config_path))),)
 
 
 def _environment() -> tuple[Fact, ...]:

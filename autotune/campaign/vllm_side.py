@@ -1,11 +1,11 @@
 """The side of a real host with vLLM: its engine, the load on it, the host's clock."""
 
 import os
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from autotune.campaign.guards import this_run
 from autotune.campaign.host_preparation import prepare_host
 from autotune.campaign.host_side import HostSide
 from autotune.campaign.interruption import InterruptibleClock
@@ -17,9 +17,8 @@ from autotune.errors import UsageError
 from autotune.load.from_profile import own_source_of
 from autotune.model.protocols import Clock, Listener
 from autotune.process.clock import SystemClock
-from autotune.process.identity import boot_id
 from autotune.profile.schema import Profile
-from autotune.store.journal import FileJournal, Unfinished
+from autotune.store.journal import FileJournal
 from autotune.store.state import StateDirectory, make_private
 
 _APIS = ("openai", "openai-chat", "vllm")
@@ -81,11 +80,10 @@ def _options(
 ) -> VllmOptions:
     directory = state.run(run)
     make_private(directory, uid=os.geteuid())
-    header = Unfinished(run=run, pid=os.getpid(), boot_id=boot_id(), started_wall=time.time())
     engine, tls = profile.engine, profile.workload.tls
     return VllmOptions(
         work_dir=directory,
-        journal=FileJournal(state.journal, header),
+        journal=FileJournal(state.journal, this_run(run)),
         environment={},
         command=command_words(engine.command or (), engine.home, profile.model.path),
         script=engine.script,

@@ -52,6 +52,14 @@ class ServiceStopped:
     """Its configuration, which says where it listens."""
     environment: str = ""
     """File with the environment of these commands (`env -0`); empty is the caller's own."""
+    unit: str = ""
+    """The systemd unit, where the service is one."""
+    answer_seconds: float = 900.0
+    """How long it may take until it answers."""
+    tls_ca: str = ""
+    tls_cert: str = ""
+    tls_key: str = ""
+    tls_password_file: str = ""
 
 
 Change = FileChanged | ProcessStarted | SysfsWritten | ServiceStopped

@@ -1,5 +1,6 @@
 """Environment: what a service is started with, captured once, without proxies, its risky parts shown."""
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -27,6 +28,17 @@ def read_captured(path: Path) -> dict[str, str]:
     text = data.decode("utf-8", "surrogateescape")
     pairs = (entry.partition("=") for entry in text.split("\0") if "=" in entry)
     return {name: value for name, _, value in pairs if _NAME.fullmatch(name)}
+
+
+def write_captured(path: Path, env: Mapping[str, str]) -> None:
+    """Write what `read_captured` reads, for its owner alone and synced. Raises OSError."""
+    text = "".join(f"{name}={value}\0" for name, value in env.items() if _NAME.fullmatch(name))
+    path.unlink(missing_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(text.encode("utf-8", "surrogateescape"))
+        stream.flush()
+        os.fsync(handle)
 
 
 def without_proxies(env: Mapping[str, str]) -> dict[str, str]:

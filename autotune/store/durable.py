@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 
@@ -23,7 +24,8 @@ def replace_text(path: Path, text: str) -> None:
 def remove(path: Path) -> None:
     """Remove `path`, when it is there, and make that durable."""
     path.unlink(missing_ok=True)
-    _sync_directory(path.parent)
+    with suppress(FileNotFoundError):  # the whole directory is gone
+        _sync_directory(path.parent)
 
 
 def _sync_directory(directory: Path) -> None:

@@ -21,6 +21,8 @@ class Unfinished:
     boot_id: str
     started_wall: float
     """Seconds since the epoch."""
+    create_time: float | None = None
+    """Start of the process in seconds since boot, which steps of the host's clock do not move."""
     changes: tuple[Change, ...] = ()
     format: int = FORMAT
 
@@ -46,9 +48,20 @@ class FileJournal:
             self._write((*self._state.changes, change))
 
     def settle(self, change: Change) -> None:
-        """The change was undone, or kept on purpose: forget it; no matter when it is not there."""
-        if change in self._state.changes:
-            self._write(tuple(entry for entry in self._state.changes if entry != change))
+        """The change was undone, or kept on purpose: forget it; no matter when it is not there.
+
+        On a full disk the file goes on telling of it while others are open: undoing it again does nothing,
+        and the last one only removes the file.
+        """
+        if change not in self._state.changes:
+            return
+        left = tuple(entry for entry in self._state.changes if entry != change)
+        try:
+            self._write(left)
+        except OSError:
+            if not left:
+                raise
+            self._state = replace(self._state, changes=left)
 
     def _write(self, changes: tuple[Change, ...]) -> None:
         state = replace(self._state, changes=changes)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from autotune.errors import Busy
+from autotune.errors import Busy, Refused
 from autotune.store.codec import Json, Unreadable, decode, encode
 from autotune.store.state import PRIVATE_FILE
 
@@ -38,8 +38,9 @@ def hold(path: Path, holder: Holder | None = None) -> Iterator[None]:
 
     The descriptor is not inheritable (PEP 446): a daemon that outlives this process does not keep the
     lock. The file stays; removing it would let two processes lock two files of one name.
+    Raises Refused when the lock belongs to another user.
     """
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE_FILE)
+    descriptor = _opened(path)
     try:
         _take(descriptor, path)
         _write(descriptor, json.dumps(encode(holder or this_process(), Holder)))
@@ -49,9 +50,34 @@ def hold(path: Path, holder: Holder | None = None) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _take(descriptor: int, path: Path) -> None:
+def refuse_held(path: Path) -> None:
+    """Raise Busy when a process holds the lock at `path`; creates nothing and takes nothing."""
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except (FileNotFoundError, PermissionError):
+        return
+    try:
+        _take(descriptor, path, fcntl.LOCK_SH)
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
+    finally:
+        os.close(descriptor)
+
+
+def _opened(path: Path) -> int:
+    """Open or create it; a lock of another user in /run/lock can't be opened with O_CREAT even by root."""
+    flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        return os.open(path, flags if path.exists() else flags | os.O_CREAT, PRIVATE_FILE)
+    except PermissionError as error:
+        raise Refused(
+            f"the lock {path} belongs to another user",
+            hint="run as the user of the earlier runs, or remove the file while none of them goes on",
+        ) from error
+
+
+def _take(descriptor: int, path: Path, kind: int = fcntl.LOCK_EX) -> None:
+    try:
+        fcntl.flock(descriptor, kind | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise Busy(
             f"another run holds {path}{_who(descriptor)}",

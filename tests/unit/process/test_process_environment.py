@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from autotune.errors import UsageError
-from autotune.process.environment import notable, read_captured, without_proxies
+from autotune.process.environment import notable, read_captured, without_proxies, write_captured
 
 
 def test_what_env_0_wrote_is_read_back(tmp_path):
@@ -14,6 +14,14 @@ def test_what_env_0_wrote_is_read_back(tmp_path):
     captured = subprocess.run(["env", "-0"], env=wanted, stdout=subprocess.PIPE, check=True).stdout
     (tmp_path / "env").write_bytes(captured)
     assert read_captured(tmp_path / "env") == wanted
+
+
+def test_what_is_written_is_read_back_and_is_for_its_owner_alone(tmp_path):
+    wanted = {"A": "1", "LINES": "two\nlines", "EQUALS": "a=b", "EMPTY": "", "BYTES": "\udcff"}
+    for _ in range(2):
+        write_captured(tmp_path / "env", wanted)
+    assert read_captured(tmp_path / "env") == wanted
+    assert (tmp_path / "env").stat().st_mode & 0o777 == 0o600
 
 
 def test_bytes_that_are_no_utf8_survive(tmp_path):

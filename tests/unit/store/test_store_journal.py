@@ -1,5 +1,7 @@
+import errno
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -125,3 +127,34 @@ def test_kill_9_at_any_moment_leaves_a_whole_journal(tmp_path):
         assert int(last) in [int(change.path) for change in found.changes]
         assert json.loads(path.read_text())["format"] == 1
         path.unlink()
+
+
+def test_a_full_disk_does_not_stop_what_is_put_back(tmp_path, monkeypatch):
+    path = tmp_path / "journal.json"
+    journal = FileJournal(path, HEADER)
+    journal.record(CONFIG)
+    journal.record(DAEMON)
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("autotune.store.journal.replace_text", full)
+    journal.settle(DAEMON)
+    assert journal.changes == (CONFIG,)
+    found = unfinished(path)
+    assert found is not None
+    assert found.changes == (CONFIG, DAEMON)  # more than is open, never less
+    journal.settle(CONFIG)
+    assert not path.exists()
+
+
+def test_a_directory_that_was_deleted_meanwhile_does_not_stop_what_is_put_back(tmp_path):
+    folder = tmp_path / "state"
+    folder.mkdir()
+    journal = FileJournal(folder / "journal.json", HEADER)
+    journal.record(CONFIG)
+    journal.record(DAEMON)
+    shutil.rmtree(folder)
+    journal.settle(DAEMON)
+    journal.settle(CONFIG)
+    assert journal.changes == ()
