@@ -1,16 +1,17 @@
 """The side of a real host with MindIE: its engine, the load on it, the host's clock."""
 
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from autotune.campaign.guards import this_run
 from autotune.campaign.host_preparation import HostPreparation, prepare_host
-from autotune.campaign.host_side import HostSide
+from autotune.campaign.host_side import HostSide, PreparedHost
 from autotune.campaign.interruption import InterruptibleClock
 from autotune.campaign.production import ProductionService
+from autotune.campaign.recover_unit import UNIT_NAME, is_installed
 from autotune.campaign.service_environment import environment_of
 from autotune.engines.mindie.engine import MindieEngine
 from autotune.engines.mindie.options import ConfigMode, MindieOptions, Tls
@@ -19,9 +20,8 @@ from autotune.load.from_profile import own_source_of
 from autotune.model.protocols import Clock, Journal, Listener
 from autotune.model.service import Fact
 from autotune.process.clock import SystemClock
-from autotune.process.identity import boot_id
 from autotune.profile.schema import Profile
-from autotune.store.journal import FileJournal, Unfinished
+from autotune.store.journal import FileJournal
 from autotune.store.state import StateDirectory, make_private
 
 
@@ -43,7 +43,6 @@ def mindie_side(profile: Profile, state: StateDirectory, run: str, listener: Lis
         config_path=Path(description.config_path),
         section=profile.engine.service,
         environment=environment,
-        environment_file=profile.engine.environment.file,
         work_dir=options.work_dir,
         start_timeout=profile.engine.start_timeout,
         tls=options.tls,
@@ -60,19 +59,32 @@ def mindie_side(profile: Profile, state: StateDirectory, run: str, listener: Lis
         engine=engine,
         source=source,
         clock=clock,
-        host_lines=host.lines(),
+        host_lines=(*host.lines(), *_boot_lines(profile, state)),
         facts=host.facts,
         prepared=lambda tell: _prepared(production, host, options.journal, tell),
+    )
+
+
+def _boot_lines(profile: Profile, state: StateDirectory) -> tuple[Fact, ...]:
+    """What puts the file back when the host goes down in the middle of an in-place trial."""
+    if profile.engine.config_mode != "in-place":
+        return ()
+    if is_installed():
+        return (Fact(name="boot", value=f"{UNIT_NAME} puts the file back if the host goes down meanwhile"),)
+    unit = profile.engine.service.unit if profile.engine.service else None
+    command = f"autotune recover --install-unit --state {state.root}{f' --before {unit}' if unit else ''}"
+    return (
+        Fact(name="boot", value=f"if the host goes down, the file stays edited until recover; {command}"),
     )
 
 
 @contextmanager
 def _prepared(
     production: ProductionService, host: HostPreparation, journal: Journal, listener: Listener
-) -> Iterator[tuple[Fact, ...]]:
+) -> Iterator[PreparedHost]:
     """Production out of the way, then the host's settings; back in the reverse order."""
-    with production.stopped(journal, listener), host.during(journal, listener) as settings:
-        yield settings
+    with production.stopped(journal, listener), host.during(journal, listener) as prepared:
+        yield prepared
 
 
 def _options(
@@ -80,11 +92,10 @@ def _options(
 ) -> MindieOptions:
     directory = state.run(run)
     make_private(directory, uid=os.geteuid())
-    header = Unfinished(run=run, pid=os.getpid(), boot_id=boot_id(), started_wall=time.time())
     return MindieOptions(
         home=profile.engine.home,
         work_dir=directory,
-        journal=FileJournal(state.journal, header),
+        journal=FileJournal(state.journal, this_run(run)),
         environment={},
         config_mode=ConfigMode(profile.engine.config_mode),
         start_timeout=profile.engine.start_timeout,

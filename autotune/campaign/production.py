@@ -6,15 +6,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from autotune.engines.mindie.addresses import addresses_of
+from autotune.engines.mindie.addresses import Addresses, addresses_of
 from autotune.engines.mindie.config_file import read as read_config
 from autotune.engines.mindie.options import Tls
 from autotune.engines.mindie.production import Production, ProductionCommands, unit_commands
-from autotune.errors import Refused
+from autotune.errors import AutotuneError, NotRestored, Refused
 from autotune.events import Warned
 from autotune.model.change import ServiceStopped
 from autotune.model.protocols import Journal, Listener
-from autotune.process.environment import read_captured
+from autotune.process.environment import read_captured, write_captured
 from autotune.process.held_back import held_back
 from autotune.profile.schema import ServiceSection
 
@@ -26,14 +26,13 @@ class ProductionService:
     config_path: Path
     section: ServiceSection | None
     environment: Mapping[str, str]
-    environment_file: Path | None
     work_dir: Path
     start_timeout: float
     tls: Tls | None = None
 
     def is_live(self) -> bool:
         """Whether it runs now."""
-        return self._production().is_live()
+        return self._production(self._addresses()).is_live()
 
     @contextmanager
     def stopped(self, journal: Journal, listener: Listener) -> Iterator[None]:
@@ -41,17 +40,16 @@ class ProductionService:
 
         Raises NotRestored when it does not answer again at the end.
         """
-        production = self._production()
+        production = self._production(self._addresses())
         if not production.is_live():
             yield
             return
         production.require_commands()
-        change = self._change()
-        journal.record(change)
+        change = self._recorded(journal)
         try:
             production.stop()
         except Refused:
-            journal.settle(change)
+            settle(change, journal)
             raise
         listener(Warned(message="the live service is stopped for the time of the trials"))
         try:
@@ -59,12 +57,15 @@ class ProductionService:
         finally:
             with held_back():
                 production.start()
-                journal.settle(change)
+                settle(change, journal)
             listener(Warned(message="the live service answers again"))
 
-    def _production(self) -> Production:
+    def _addresses(self) -> Addresses:
+        return addresses_of(read_config(self.config_path).config.document.value)
+
+    def _production(self, addresses: Addresses) -> Production:
         return Production(
-            addresses=addresses_of(read_config(self.config_path).config.document.value),
+            addresses=addresses,
             commands=commands_of(self.section),
             environment=self.environment,
             work_dir=self.work_dir,
@@ -72,16 +73,35 @@ class ProductionService:
             tls=self.tls,
         )
 
-    def _change(self) -> ServiceStopped:
+    def _recorded(self, journal: Journal) -> ServiceStopped:
+        """Write down how it is started again, with the environment for that, before it is stopped."""
         commands = commands_of(self.section)
         assert commands is not None, "require_commands() has made sure of it"
-        return ServiceStopped(
+        environment = self.work_dir / "production.env"
+        tls = self.tls
+        change = ServiceStopped(
             start=commands.start,
             after=commands.after,
             active=commands.active,
             config_path=str(self.config_path),
-            environment=str(self.environment_file or ""),
+            environment=str(environment),
+            unit=(self.section.unit or "") if self.section else "",
+            answer_seconds=self.start_timeout,
+            tls_ca=_text(tls.ca if tls else None),
+            tls_cert=_text(tls.cert if tls else None),
+            tls_key=_text(tls.key if tls else None),
+            tls_password_file=_text(tls.password_file if tls else None),
         )
+        try:
+            write_captured(environment, self.environment)
+            journal.record(change)
+        except OSError as error:
+            environment.unlink(missing_ok=True)
+            raise Refused(
+                f"the crash journal cannot be written: {error.strerror or error}",
+                hint="free some space in the state directory; the live service was not touched",
+            ) from error
+        return change
 
 
 def commands_of(section: ServiceSection | None) -> ProductionCommands | None:
@@ -96,13 +116,71 @@ def commands_of(section: ServiceSection | None) -> ProductionCommands | None:
     return ProductionCommands(stop=section.stop, start=section.start, before=before, after=after)
 
 
+def settle(change: ServiceStopped, journal: Journal) -> None:
+    """It answers again: forget it, and the environment that was kept for its start.
+
+    Raises NotRestored when the journal cannot be written.
+    """
+    try:
+        journal.settle(change)
+    except OSError as error:
+        raise NotRestored(
+            f"the live service answers again, but the crash journal cannot be written: {error}",
+            hint="free some space, then: autotune recover",
+        ) from error
+    if change.environment:
+        Path(change.environment).unlink(missing_ok=True)
+
+
 def bring_back(change: ServiceStopped, work_dir: Path) -> None:
     """Start a service that a crashed run has left stopped; running already is fine. Raises NotRestored."""
-    path = Path(change.config_path)
-    environment = read_captured(Path(change.environment)) if change.environment else dict(os.environ)
-    Production(
-        addresses=addresses_of(read_config(path).config.document.value),
+    _of_change(change, work_dir).start()
+
+
+def bring_back_later(change: ServiceStopped, work_dir: Path) -> None:
+    """Queue the start of its systemd unit and do not wait. Raises NotRestored."""
+    _of_change(change, work_dir).queue(change.unit)
+
+
+def _of_change(change: ServiceStopped, work_dir: Path) -> Production:
+    try:
+        addresses = addresses_of(read_config(Path(change.config_path)).config.document.value)
+        environment = _environment(change)
+    except AutotuneError as error:
+        raise NotRestored(
+            f"the service that ran before is not back: {error.message}",
+            hint=f"{error.hint}; then run: {' '.join(change.start)}",
+        ) from error
+    return Production(
+        addresses=addresses,
         commands=ProductionCommands(stop=(), start=change.start, after=change.after, active=change.active),
         environment=environment,
         work_dir=work_dir,
-    ).start()
+        answer_timeout=change.answer_seconds,
+        tls=_tls(change),
+    )
+
+
+def _environment(change: ServiceStopped) -> Mapping[str, str]:
+    """What it was started with before; the caller's own where the file is gone."""
+    path = Path(change.environment) if change.environment else None
+    return read_captured(path) if path is not None and path.exists() else dict(os.environ)
+
+
+def _tls(change: ServiceStopped) -> Tls | None:
+    if not change.tls_ca:
+        return None
+    return Tls(
+        ca=Path(change.tls_ca),
+        cert=_path(change.tls_cert),
+        key=_path(change.tls_key),
+        password_file=_path(change.tls_password_file),
+    )
+
+
+def _path(text: str) -> Path | None:
+    return Path(text) if text else None
+
+
+def _text(path: Path | None) -> str:
+    return str(path) if path else ""

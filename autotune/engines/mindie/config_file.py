@@ -218,11 +218,12 @@ def _refused(path: Path) -> Iterator[None]:
         ) from error
 
 
-def restore(change: FileChanged, *, journal: Journal | None = None) -> None:
+def restore(change: FileChanged, *, journal: Journal | None = None, known: bytes | None = None) -> None:
     """Put the file back as it was before the change, byte for byte, with its mode and owner.
 
     Fine when that is done already, and when the service itself has rewritten LogConfig. The journal,
-    when given, is settled and the backup removed. Raises NotRestored when somebody else has edited the file
+    when given, is settled and the backup removed. `known` are the bytes before, for a caller that still has
+    them: the backup may be gone. Raises NotRestored when somebody else has edited the file
     since: it is never overwritten.
     """
     path = Path(change.path)
@@ -230,10 +231,10 @@ def restore(change: FileChanged, *, journal: Journal | None = None) -> None:
     with _not_restored(change):
         now = path.read_bytes()
         if _sha256(now) != change.before_sha256:
-            before = _backup_of(change)
+            before = _backup_of(change, known)
             if not same_but_for_logging(decode(now), decode(before)):
                 _refuse_foreign(now, before, change)
-                put(path, before, rights)
+                put(path, before, rights, even_when_full=True)
         give_back(path, rights)
         sweep(path)
     if journal is not None:
@@ -241,8 +242,8 @@ def restore(change: FileChanged, *, journal: Journal | None = None) -> None:
         forget(change)
 
 
-def _backup_of(change: FileChanged) -> bytes:
-    before = Path(change.backup).read_bytes()
+def _backup_of(change: FileChanged, known: bytes | None) -> bytes:
+    before = Path(change.backup).read_bytes() if known is None else known
     if _sha256(before) != change.before_sha256:
         raise NotRestored(
             f"the backup {change.backup} is not what {change.path} was",

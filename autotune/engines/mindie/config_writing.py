@@ -13,6 +13,8 @@ from typing import Final
 
 _CANNOT_RENAME: Final = frozenset({errno.EBUSY, errno.EXDEV, errno.EROFS, errno.EACCES, errno.EPERM})
 """What a bind-mounted single file, or a folder that is not ours, answers to a new file or a rename."""
+_FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
+"""No room for a second file; the blocks of the one that is there can still be written."""
 _PAGE: Final = 4096
 _UNFINISHED: Final = ".autotune"
 """How a file ends that was to become the new config.json; a crash may leave one."""
@@ -52,10 +54,11 @@ def write_new(path: Path, raw: bytes, rights: Rights) -> None:
     sync_folder(path.parent)
 
 
-def put(path: Path, raw: bytes, rights: Rights) -> bool:
+def put(path: Path, raw: bytes, rights: Rights, *, even_when_full: bool = False) -> bool:
     """Give the file this content and these rights, its extended attributes kept.
 
-    True when it was replaced as a whole, False when it could not be renamed over and was written in place.
+    True when it was replaced as a whole, False when it could not be renamed over and was written in place;
+    with `even_when_full` also where the disk has no room for a second file.
     Raises OSError; the file is then as it was.
     """
     beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}{_UNFINISHED}")
@@ -68,7 +71,7 @@ def put(path: Path, raw: bytes, rights: Rights) -> bool:
             beside.unlink(missing_ok=True)
             raise
     except OSError as error:
-        if error.errno not in _CANNOT_RENAME:
+        if error.errno not in (_CANNOT_RENAME | _FULL if even_when_full else _CANNOT_RENAME):
             raise
         _overwrite(path, raw, rights)
         return False

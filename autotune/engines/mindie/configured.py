@@ -39,7 +39,7 @@ def configured(options: MindieOptions, installation: Installation, trial: Trial)
                 change = replace(
                     installation.config.path, trial.text, options.journal, backups, announce=announce
                 )
-                stack.callback(restore, change, journal=options.journal)
+                stack.callback(restore, change, journal=options.journal, known=installation.config.raw)
         yield
     finally:
         with held_back():

@@ -126,6 +126,17 @@ class Production:
             ) from failure
         self._call_back(self._commands)
 
+    def queue(self, unit: str) -> None:
+        """Have systemd start the unit as soon as its order allows, without waiting. Raises NotRestored."""
+        command = ("systemctl", "start", "--no-block", unit)
+        try:
+            self._run("queue", command)
+        except LaunchFailed as failure:
+            raise NotRestored(
+                f"the start of {unit} could not be queued: {failure.message}",
+                hint=f"run: systemctl start {unit}",
+            ) from failure
+
     def answers(self) -> bool:
         """Whether it answers a real request for one token."""
         with ControlPlane(self._tls) as control:
