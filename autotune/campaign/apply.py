@@ -1,32 +1,34 @@
-"""Apply: put a proven winner into the service's configuration; roll the last one back."""
+"""Apply: put a proven winner into the service's configuration or script; roll the last one back."""
 
 import os
-import time
+from collections.abc import Sequence
 from pathlib import Path
 
-from autotune.campaign.guards import guarded
-from autotune.engines.mindie.config_file import read as read_config
+from autotune.campaign.guards import guarded, recovering, this_run
+from autotune.campaign.proven import conditions
+from autotune.campaign.winner_text import winner_text
 from autotune.engines.mindie.config_file import replace, restore
-from autotune.engines.mindie.config_text import settings_of
-from autotune.engines.mindie.trial import edited
+from autotune.engines.vllm.winner import flags_to_set
 from autotune.errors import Refused
+from autotune.host.host_settings import check_restored
+from autotune.host.host_settings import restore as restore_settings
+from autotune.host.setting import summary
 from autotune.model.campaign import Campaign
-from autotune.model.change import FileChanged
+from autotune.model.change import Change, FileChanged, SysfsWritten
 from autotune.model.move import VerdictCode
 from autotune.model.settings import Settings
 from autotune.process.identity import boot_id
-from autotune.store.journal import FileJournal, Unfinished
+from autotune.store.journal import FileJournal
 from autotune.store.state import StateDirectory, make_private
 
 _PROVEN = (VerdictCode.IMPROVED, VerdictCode.EQUAL_SMALLER)
-_HOST_SETTINGS = ("governor", "transparent_hugepages")
 
 
 def apply(campaign: Campaign, state: StateDirectory) -> tuple[str, ...]:
-    """Write the winner's values into config.json; only the named values differ. One line for each thing.
+    """Write the winner's values into config.json or run_vllm.sh; only the named values differ.
 
-    Raises Refused when the run proved nothing, or when the configuration is no longer the one it was
-    proven against; Busy while a campaign runs on the service.
+    Gives one line for each thing. Raises Refused when the run proved nothing or there is no file to write,
+    NotRestored when somebody changed the values since, which stay; Busy while a campaign runs on the service.
     """
     with guarded(state, campaign):
         return put_in_place(campaign, state)
@@ -35,37 +37,80 @@ def apply(campaign: Campaign, state: StateDirectory) -> tuple[str, ...]:
 def put_in_place(campaign: Campaign, state: StateDirectory) -> tuple[str, ...]:
     """The same for a caller that holds the service's lock."""
     winner = _winner(campaign)
+    by_hand = told_by_hand(campaign)
+    if by_hand:
+        raise Refused(by_hand[0], hint="; ".join(by_hand[1:]))
     path = Path(campaign.description.config_path)
-    found = read_config(path)
-    if settings_of(found.config) != campaign.description.incumbent:
-        raise Refused(
-            f"{path} no longer holds the values that run {campaign.run} was proven against",
-            hint="autotune tune PROFILE proves a value for the configuration as it is now",
-        )
-    text = edited(found.config, winner, version=campaign.description.version, chip="")
+    wanted = winner_text(campaign, winner, path)
+    values = ", ".join(f"{name} {value}" for name, value in winner.as_dict().items())
+    if not wanted.changes:
+        return (f"{path}: {values} (there already)", *conditions(campaign))
     backups = state.root / "applied"
     make_private(backups, uid=os.geteuid())
-    replace(path, text, _applied(state), backups)
-    values = ", ".join(f"{name} {value}" for name, value in winner.as_dict().items())
+    replace(path, wanted.text, _applied(state), backups)
     return (
         f"{path}: {values}",
         "the service reads it at its next start; autotune rollback puts the old values back",
-        *_conditions(campaign),
+        *wanted.notes,
+        *conditions(campaign),
     )
 
 
-def rollback(state: StateDirectory) -> tuple[str, ...]:
-    """Put the configuration back as it was before the last winner was applied.
+def told_by_hand(campaign: Campaign) -> tuple[str, ...]:
+    """What a person has to change where the service is a bare command line; empty where there is a file."""
+    if campaign.description.config_path or campaign.rehearsed:
+        return ()
+    flags = " ".join(flags_to_set(_winner(campaign)))
+    return (
+        f"{campaign.description.place}: its command line is not in a file that could be edited",
+        f"start it with {flags}",
+    )
 
-    Raises Refused when none is applied, NotRestored when somebody else edited the file since.
+
+def kept(changes: Sequence[SysfsWritten], state: StateDirectory) -> None:
+    """Remember host settings that stay with the winner, so that rollback puts them back with it."""
+    ledger = _applied(state)
+    for change in changes:
+        ledger.record(change)
+
+
+def rollback(state: StateDirectory) -> tuple[str, ...]:
+    """Put the configuration back as it was before the last winner, and the host settings kept with it.
+
+    Raises Refused when none is applied, NotRestored when somebody else edited the file since; Busy while a
+    campaign runs on the service.
     """
-    applied = _applied(state)
-    files = [change for change in applied.changes if isinstance(change, FileChanged)]
-    if not files:
+    last = _last(_applied(state).changes)
+    if not last:
+        return take_back(state)
+    with recovering(state, last):
+        return take_back(state)
+
+
+def take_back(state: StateDirectory) -> tuple[str, ...]:
+    """The same for a caller that holds the service's lock."""
+    ledger = _applied(state)
+    last = _last(ledger.changes)
+    if not last:
         raise Refused("no applied winner is known here", hint="autotune history lists the runs")
-    change = files[-1]
-    restore(change, journal=applied)
-    return (f"{change.path}: back to what it was before; the service reads it at its next start",)
+    lines: list[str] = []
+    for change in reversed(last):
+        if isinstance(change, SysfsWritten):
+            results = restore_settings([change], ledger, boot_id=boot_id())
+            check_restored(results)
+            lines.append("; ".join(summary(results)))
+        elif isinstance(change, FileChanged):
+            restore(change, journal=ledger)
+            lines.append(f"{change.path}: back to what it was before; the service reads it at its next start")
+    return tuple(reversed(lines))
+
+
+def _last(changes: tuple[Change, ...]) -> tuple[Change, ...]:
+    """The newest winner's file with what was kept beside it."""
+    for place in range(len(changes) - 1, -1, -1):
+        if isinstance(changes[place], FileChanged):
+            return changes[place:]
+    return ()
 
 
 def _winner(campaign: Campaign) -> Settings:
@@ -75,7 +120,7 @@ def _winner(campaign: Campaign) -> Settings:
         raise Refused(
             f"run {campaign.run} proved no better value ({code})", hint=f"autotune report {campaign.run}"
         )
-    if campaign.rehearsed or not campaign.description.config_path:
+    if campaign.rehearsed:
         raise Refused(
             f"run {campaign.run} was a rehearsal: nothing was proven on a service",
             hint="autotune tune PROFILE",
@@ -85,12 +130,4 @@ def _winner(campaign: Campaign) -> Settings:
 
 def _applied(state: StateDirectory) -> FileJournal:
     """The winners that are applied, oldest first, in the form of the crash journal and a file of its own."""
-    header = Unfinished(run="applied", pid=os.getpid(), boot_id=boot_id(), started_wall=time.time())
-    return FileJournal(state.root / "applied.json", header)
-
-
-def _conditions(campaign: Campaign) -> tuple[str, ...]:
-    proven = [f"{fact.name} {fact.value}" for fact in campaign.environment if fact.name in _HOST_SETTINGS]
-    if not proven:
-        return ()
-    return (f"proven with {'; '.join(proven)}; these host settings were put back after the trials",)
+    return FileJournal(state.root / "applied.json", this_run("applied"))

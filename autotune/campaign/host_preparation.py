@@ -4,7 +4,9 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
+from autotune.campaign.host_side import PreparedHost
 from autotune.events import Warned
 from autotune.host.facts import host_facts
 from autotune.host.host_settings import HostWish, applied
@@ -29,6 +31,8 @@ class HostPreparation:
     placement: Placement
     facts: tuple[Fact, ...]
     """The host as found."""
+    root: Path = Path("/")
+    """Where its /sys is."""
 
     @property
     def daemon_cpus(self) -> frozenset[int] | None:
@@ -38,26 +42,31 @@ class HostPreparation:
     def lines(self) -> tuple[Fact, ...]:
         """What will be changed, for the plan."""
         daemon = self.placement.daemon
-        settings = summary(planned_settings(self.wish))
+        settings = summary(planned_settings(self.wish, self.root))
         cpus = f"service on CPUs {daemon.text}" if daemon.cpus else "service not bound"
         found = [*settings, f"{cpus} ({daemon.reason})"]
         return tuple(Fact(name="host", value=line) for line in found)
 
     @contextmanager
-    def during(self, journal: Journal, listener: Listener) -> Iterator[tuple[Fact, ...]]:
+    def during(self, journal: Journal, listener: Listener) -> Iterator[PreparedHost]:
         """Apply, say what became of it, and put everything back at the end.
 
         Raises NotRestored when something could not be put back.
         """
-        with applied(self.wish, journal, boot_id=boot_id()) as host, _client_on(self.placement.client):
+        with (
+            applied(self.wish, journal, boot_id=boot_id(), root=self.root) as host,
+            _client_on(self.placement.client),
+        ):
             for line in summary(result for result in host.results if result.outcome in _NOT_AS_WANTED):
                 listener(Warned(message=line, hint="the campaign goes on without it"))
             if self.placement.daemon.warning:
                 listener(Warned(message=self.placement.daemon.warning))
-            yield setting_facts(host.results)
+            yield PreparedHost(facts=setting_facts(host.results), keep=host.keep)
 
 
-def prepare_host(section: HostSection, environment: Mapping[str, str], clock: Clock) -> HostPreparation:
+def prepare_host(
+    section: HostSection, environment: Mapping[str, str], clock: Clock, *, root: Path = Path("/")
+) -> HostPreparation:
     """Read the host and choose CPUs; touches nothing. Raises Refused for CPUs that can't be used."""
     topology, npus = read_topology(), read_npus()
     return HostPreparation(
@@ -68,6 +77,7 @@ def prepare_host(section: HostSection, environment: Mapping[str, str], clock: Cl
         ),
         placement=place(section.cpus, topology, npus, sleep=clock.sleep),
         facts=host_facts(topology, npus, environment=environment),
+        root=root,
     )
 
 

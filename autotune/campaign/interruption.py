@@ -1,4 +1,4 @@
-"""Interruption: the one place where Ctrl-C or SIGTERM becomes an end that puts everything back."""
+"""Interruption: where Ctrl-C, SIGTERM or a lost terminal becomes an end that puts everything back."""
 
 import signal
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from types import FrameType
 
 from autotune.model.protocols import Clock
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class InterruptibleClock:
@@ -53,7 +53,7 @@ class InterruptibleClock:
 
     @contextmanager
     def stopping_on_signals(self) -> Iterator[None]:
-        """Turn SIGINT and SIGTERM into KeyboardInterrupt at the places that allow it."""
+        """Turn SIGINT, SIGTERM and SIGHUP into KeyboardInterrupt at the places that allow it."""
         before = [signal.signal(number, self._note) for number in _SIGNALS]
         try:
             yield

@@ -1,19 +1,20 @@
 """Session: one `autotune tune` from the plan to the stored verdict; it joins all the parts."""
 
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autotune.campaign.apply import put_in_place
+from autotune.campaign.apply import kept, put_in_place, told_by_hand
 from autotune.campaign.choices import Choices
 from autotune.campaign.ending import Ending
 from autotune.campaign.guards import guarded
-from autotune.campaign.host_side import HostSide
+from autotune.campaign.host_side import HostSide, PreparedHost
 from autotune.campaign.parts import Bounds, Parts
 from autotune.campaign.plan import Plan
+from autotune.campaign.proven import afterwards
 from autotune.campaign.run import CampaignRun
 from autotune.campaign.space import options_of
-from autotune.errors import NotRestored
+from autotune.errors import AutotuneError, NotRestored
 from autotune.events import CampaignEnded, CampaignStarted, Warned
 from autotune.model.bracket import Bracket
 from autotune.model.campaign import Campaign
@@ -24,6 +25,7 @@ from autotune.profile.schema import Profile
 from autotune.search.space import Space
 from autotune.search.strategy import make_strategy
 from autotune.store.state import StateDirectory
+from autotune.store.storage import StorageFailed
 from autotune.store.study import CampaignStore
 
 
@@ -73,15 +75,21 @@ class Session:
     def _ended(self, parts: Parts) -> Ending:
         run = CampaignRun(self.campaign, parts, self.bounds)
         try:
-            with self.side.prepared(parts.listener) as settings:
-                ending = self._finished(run.run(), settings, parts.listener)
-        except NotRestored:
-            self.store.ended(replace(run.so_far(), ended_wall=self.side.clock.wall(), restored=False))
+            with self.side.prepared(parts.listener) as host:
+                ending = self._finished(run.run(), host, parts.listener)
+        except AutotuneError as error:
+            self._failed(run, restored=not isinstance(error, NotRestored))
             raise
         self.store.ended(ending.campaign)
         return ending
 
-    def _finished(self, ending: Ending, settings: tuple[Fact, ...], listener: Listener) -> Ending:
+    def _failed(self, run: CampaignRun, *, restored: bool) -> None:
+        """Store what there is; a database that fails too must not hide why the campaign ended."""
+        campaign = replace(run.so_far(), ended_wall=self.side.clock.wall(), restored=restored)
+        with suppress(StorageFailed):
+            self.store.ended(campaign)
+
+    def _finished(self, ending: Ending, host: PreparedHost, listener: Listener) -> Ending:
         """Say what the winner would change, and put it in place when that was asked for."""
         campaign = ending.campaign
         verdict = campaign.verdict
@@ -91,18 +99,48 @@ class Session:
             campaign,
             bracket=campaign.bracket or self._bracket(campaign),
             config_diff=diff,
-            environment=(*campaign.environment, *settings),
+            environment=(*campaign.environment, *host.facts),
         )
+        ending = replace(ending, campaign=campaign)
         if self.apply and verdict is not None and verdict.code is VerdictCode.IMPROVED:
-            for line in put_in_place(campaign, self.state):
-                listener(Warned(message=line))
-            campaign = replace(campaign, applied=True)
-        return replace(ending, campaign=campaign)
+            return self._applied(ending, host, listener)
+        return _with_environment(ending, afterwards(host.facts, kept=False))
+
+    def _applied(self, ending: Ending, host: PreparedHost, listener: Listener) -> Ending:
+        """Put the winner in place, with the host settings where the profile keeps them.
+
+        What goes wrong here takes nothing away from the campaign: it is told, and in the exit code.
+        """
+        keep = self.profile.host.keep
+        ending = _with_environment(ending, afterwards(host.facts, kept=keep))
+        by_hand = told_by_hand(ending.campaign)
+        if by_hand:
+            listener(Warned(message=by_hand[0], hint=by_hand[1]))
+            return ending
+        self.store.ended(ending.campaign)  # a crash from here on leaves a finished run
+        try:
+            lines = put_in_place(ending.campaign, self.state)
+        except AutotuneError as error:
+            listener(Warned(message=f"the winner was not applied: {error.message}", hint=error.hint))
+            ending = _with_environment(ending, afterwards(host.facts, kept=False))
+            return replace(ending, exit_code=error.exit_code)
+        for line in lines:
+            listener(Warned(message=line))
+        if keep:
+            kept(host.keep(), self.state)
+        return replace(ending, campaign=replace(ending.campaign, applied=True))
 
     def _bracket(self, campaign: Campaign) -> Bracket | None:
         """From the blocks that the first launch reported; None when none did."""
         reported = [launch.blocks for launch in campaign.launches if launch.blocks is not None]
         return self.space.bracket(reported[0], BlockSource.STATUS.value) if reported else None
+
+
+def _with_environment(ending: Ending, facts: tuple[Fact, ...]) -> Ending:
+    """The ending with these facts instead of those of the same names."""
+    names = {fact.name for fact in facts}
+    others = tuple(fact for fact in ending.campaign.environment if fact.name not in names)
+    return replace(ending, campaign=replace(ending.campaign, environment=(*others, *facts)))
 
 
 def report_directory(profile: Profile, choices: Choices, run: str) -> Path:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from difflib import unified_diff
-from pathlib import Path
 from typing import final
 
 from autotune.engines.vllm.defaults import default_max_num_seqs
@@ -15,7 +14,7 @@ from autotune.engines.vllm.options import VllmOptions
 from autotune.engines.vllm.running import RunningVllm
 from autotune.engines.vllm.serving import Serving, read_command, read_script
 from autotune.engines.vllm.trial import edited, plan_trial
-from autotune.errors import Refused
+from autotune.engines.vllm.winner import read_text
 from autotune.model.service import Description
 from autotune.model.settings import Settings
 
@@ -84,20 +83,10 @@ class VllmEngine:
     def _read(self) -> Serving:
         if self._options.script is None:
             return read_command(self._options.command)
-        return read_script(_text(self._options.script), self._options.environment)
+        return read_script(read_text(self._options.script), self._options.environment)
 
     def _found(self, serving: Serving) -> Settings:
         facts = facts_of(serving, self._options.environment)
         if facts.max_num_seqs is None and self._default is None:
             self._default = default_max_num_seqs(serving, self._options.environment, ranks=facts.ranks)
         return facts.settings(self._default or 0)
-
-
-def _text(path: Path) -> str:
-    """The script with every byte kept. Raises Refused when it can't be read."""
-    try:
-        return path.read_bytes().decode("utf-8", "surrogateescape")
-    except OSError as error:
-        raise Refused(
-            f"{path}: {error.strerror}", hint="set engine.script to the run_vllm.sh that serves"
-        ) from error

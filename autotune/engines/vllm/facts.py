@@ -16,7 +16,7 @@ DEFAULT_PORT: Final = 8000
 DEFAULT_BLOCK_SIZE: Final = 128
 """Of vLLM on Ascend and on CPU."""
 _ANY: Final = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - read, never bound
-_GEARS_ENABLED: Final = "PTA_TORCHAIR_DECODE_GEAR_ENABLE"
+GEARS_ENABLED: Final = "PTA_TORCHAIR_DECODE_GEAR_ENABLE"
 _API_KEY: Final = "VLLM_API_KEY"
 _TRUE: Final = {"1", "true", "on"}
 
@@ -133,7 +133,7 @@ def _chunked(words: Sequence[str]) -> bool | None:
 
 
 def _gears(known: Mapping[str, str]) -> tuple[int, ...]:
-    if known.get(_GEARS_ENABLED) not in _TRUE:
+    if known.get(GEARS_ENABLED) not in _TRUE:
         return ()
     numbers = (part.strip() for part in known.get(GEAR_LIST, "").split(","))
     return tuple(sorted({int(number) for number in numbers if number.isdecimal()}))
