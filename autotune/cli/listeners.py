@@ -1,6 +1,7 @@
 """Who listens to a campaign: the live screen on a terminal, plain lines elsewhere; both on stderr."""
 
 import time
+from contextlib import suppress
 from typing import Protocol, TextIO
 
 from rich.console import Console
@@ -33,6 +34,28 @@ class CampaignListener(Protocol):
 
     def close(self) -> None:
         """Leave the terminal as it was."""
+
+
+class Steady:
+    """Hands events on, and goes on without the screen once that is gone: a campaign must not end of it."""
+
+    def __init__(self, listener: CampaignListener) -> None:
+        self._listener = listener
+        self._lost = False
+
+    def __call__(self, event: Event) -> None:
+        """Take one event."""
+        if self._lost:
+            return
+        try:
+            self._listener(event)
+        except (OSError, ValueError):  # the terminal or the pipe behind it was closed
+            self._lost = True
+
+    def close(self) -> None:
+        """Leave the terminal as it was, where it is still there."""
+        with suppress(OSError, ValueError):
+            self._listener.close()
 
 
 class PlainLines:

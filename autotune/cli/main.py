@@ -1,6 +1,7 @@
 """The command `autotune`: finds the command's module, runs it, and is the one error boundary."""
 
 import sys
+from contextlib import suppress
 from importlib import import_module
 
 import click
@@ -22,6 +23,9 @@ COMMANDS = {
     "history": "List the stored runs.",
 }
 """Command -> its line in `--help`; the module is autotune.cli.<command>, loaded only when it runs."""
+
+
+_LOOK = "autotune recover tells whether anything is left changed"
 
 
 class LazyGroup(click.Group):
@@ -72,15 +76,29 @@ def run(arguments: list[str]) -> int:
         error.show(file=sys.stderr)
         return 2
     except (click.Abort, KeyboardInterrupt):
-        return _tell(Interrupted("interrupted before anything was touched"))
-    except BrokenPipeError:
-        return 1
+        return _tell(
+            Interrupted("interrupted", hint="autotune recover tells whether anything is left changed")
+        )
+    except OSError as error:
+        return _tell(_of_system(error))
     return code if isinstance(code, int) else 0
 
 
 def _tell(error: AutotuneError) -> int:
+    with suppress(OSError):  # a terminal or pipe that is gone: the exit code still tells
+        _write(error)
+    return error.exit_code
+
+
+def _of_system(error: OSError) -> AutotuneError:
+    """A full disk, missing rights, a pipe whose reader has gone."""
+    where = f"{error.filename}: " if error.filename else ""
+    hint = f"free some space or mend the rights; {_LOOK}"
+    return AutotuneError(f"{where}{error.strerror or error}", hint=hint)
+
+
+def _write(error: AutotuneError) -> None:
     label = "NOT RESTORED" if isinstance(error, NotRestored) else "error"
     click.echo(f"{click.style(label, fg='red', bold=True)}: {error.message}", err=True)
     if error.hint:
         click.echo(f"next:  {error.hint}", err=True)
-    return error.exit_code

@@ -128,10 +128,10 @@ def _limit_overrides(limits: tuple[str, ...]) -> list[str]:
 def _listener(*, as_json: bool) -> "CampaignListener":
     from rich.console import Console
 
-    from autotune.cli.listeners import LiveScreen, PlainLines
+    from autotune.cli.listeners import LiveScreen, PlainLines, Steady
 
     console = Console(stderr=True, highlight=False)
-    return LiveScreen(console) if console.is_terminal and not as_json else PlainLines(sys.stderr)
+    return Steady(LiveScreen(console) if console.is_terminal and not as_json else PlainLines(sys.stderr))
 
 
 def _show_plan(session: "Session", *, as_json: bool) -> None:

@@ -8,12 +8,12 @@ from types import FrameType
 
 from autotune.errors import NotRestored
 
-INTERRUPTS = (signal.SIGINT, signal.SIGTERM)
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Keep SIGINT and SIGTERM for the end of the block, then let their handlers see them.
+    """Keep SIGINT, SIGTERM and SIGHUP for the end of the block, then let their handlers see them.
 
     Only the main thread runs signal handlers, so elsewhere nothing needs holding. A handler that raises,
     as Python's own for SIGINT does, raises at the end of the block; only NotRestored outranks it.

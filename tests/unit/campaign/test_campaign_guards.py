@@ -12,10 +12,10 @@ import pytest
 from autotune.campaign.guards import (
     check_nothing_left,
     guarded,
+    lock_path_of,
     recovering,
     refuse_alive,
     refuse_held_service,
-    lock_path_of,
     this_run,
 )
 from autotune.errors import Busy, Refused
