@@ -60,6 +60,7 @@ def test_a_run_of_another_boot_is_over(sleeper):
 
 def test_a_suspended_run_is_told_as_that(sleeper):
     os.kill(sleeper.pid, signal.SIGSTOP)
+    os.waitpid(sleeper.pid, os.WUNTRACED)
     with pytest.raises(Busy, match="suspended") as caught:
         refuse_alive(written_by(sleeper.pid))
     assert f"kill -CONT {sleeper.pid}" in caught.value.hint
