@@ -1,11 +1,11 @@
 """Estimate: from the model's files and the memory to the bracket, without touching anything."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from autotune.errors import UsageError
+from autotune.foreign import json_value
 from autotune.model.bracket import Bracket, RequestBlocks
 from autotune.sizing.block_bytes import BlockBytes, block_bytes
 from autotune.sizing.bracket import bracket, bracket_terms, request_blocks
@@ -92,7 +92,7 @@ def read_model(path: Path) -> ModelFiles:
 
 def _json_object(path: Path) -> dict[str, Any]:
     try:
-        document = json.loads(path.read_text(encoding="utf-8-sig"))
+        document = json_value(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise UsageError(f"{path} can't be read: {error.strerror}", hint=_NEXT) from error
     except ValueError as error:

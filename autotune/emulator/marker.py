@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from autotune.emulator.faults import Faults, read_faults
 from autotune.errors import UsageError
+from autotune.foreign import json_value
 
 FILE_NAME: Final = "EMULATED"
 STATE_NAME: Final = "EMULATED.state"
@@ -55,7 +56,7 @@ def read_marker(install: Path) -> Emulation:
     """How the install behaves. Raises UsageError when the marker is missing or wrong."""
     path = install / FILE_NAME
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
+        values = json_value(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"{path}: {error}", hint="make the install again") from error
     if not isinstance(values, dict):

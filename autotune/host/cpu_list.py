@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 LARGEST_CPU = 8191
 """The kernel's own limit, NR_CPUS; a larger number is a slip of the pen."""
-_PART = re.compile(r"(\d+)(?:-(\d+)(?::(\d+))?)?")
+_PART = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?")
 _MASK = re.compile(r"(0x)?[0-9a-fA-F]+(,[0-9a-fA-F]{8})*")
 _BITS_A_WORD = 32
 

@@ -1,15 +1,15 @@
 """Lscpu: NUMA nodes and their CPUs from its plain, -J, -p and -e output, whatever the language."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from autotune.host.cpu_list import parse_cpu_list, parse_cpu_mask
+from autotune.foreign import json_value, whole
+from autotune.host.cpu_list import LARGEST_CPU, parse_cpu_list, parse_cpu_mask
 
 _COLON = re.compile("[:：]")
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"\d{1,9}")
 _CONTINUED = re.compile(r"[\d,\- ]+")
 _HEADERS = {"CPU", "NODE"}
 
@@ -79,8 +79,8 @@ def _from_pairs(pairs: list[tuple[str, str]]) -> Lscpu:
         number = _NUMBER.search(label)
         if number is not None:
             nodes[int(number[0])] = _node(int(number[0]), value)
-        elif value.isdecimal():
-            declared = int(value)
+        else:
+            declared = declared if (count := whole(value)) is None else count
     return Lscpu(declared=declared, nodes=tuple(nodes[number] for number in sorted(nodes)))
 
 
@@ -96,7 +96,7 @@ def _node(number: int, text: str) -> LscpuNode:
 
 def _read_json(text: str) -> Lscpu:
     try:
-        document = json.loads(text)
+        document = json_value(text)
     except ValueError:
         return Lscpu(declared=None, nodes=())
     rows = document.get("cpus") if isinstance(document, dict) else None
@@ -136,13 +136,14 @@ def _columns(text: str) -> tuple[list[str], list[list[str]]] | None:
 
 def _read_rows(header: list[str], rows: list[list[str]]) -> Lscpu:
     """One row a CPU; a CPU without a node (no NUMA) belongs to node 0, an offline one to none."""
-    found: dict[int, list[int]] = {}
+    found: dict[int, set[int]] = {}
     for row in rows:
         cells = dict(zip(header, row, strict=False))
-        if cells.get("ONLINE", "yes").lower() in {"no", "n"} or not cells["CPU"].isdecimal():
+        cpu = whole(cells.get("CPU", ""))
+        if cells.get("ONLINE", "yes").lower() in {"no", "n"} or cpu is None or cpu > LARGEST_CPU:
             continue
         node = cells.get("NODE", "")
-        found.setdefault(int(node) if node.isdecimal() else 0, []).append(int(cells["CPU"]))
+        found.setdefault(whole(node) or 0, set()).add(cpu)
     nodes = tuple(
         LscpuNode(number=number, text=",".join(map(str, sorted(cpus))), cpus=tuple(sorted(cpus)))
         for number, cpus in sorted(found.items())

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from autotune.foreign import real, whole
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NpuChip:
@@ -49,13 +51,9 @@ class NpuTable:
 
 def whole_number(text: str) -> int | None:
     """The number, or None for NA, `-` and other words."""
-    stripped = text.strip()
-    return int(stripped) if stripped.isdecimal() else None
+    return whole(text)
 
 
 def real_number(text: str) -> float | None:
     """The number, or None for NA, `-` and other words."""
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    return real(text)

@@ -1,13 +1,14 @@
 """Maps of npu-smi: which chip has which number (-m), and which CPUs are near which NPU (-t topo)."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 from autotune.host.cpu_list import parse_cpu_list
 from autotune.host.npu_chip import whole_number
 
 _BLANKS = re.compile(r"\s{2,}|\t+")
-_ROW = re.compile(r"\s*(?:NPU|Phy-ID)\s*(\d+)\s+(.*\S)\s*")
+_ROW = re.compile(r"\s*(?:NPU|Phy-ID)\s*(\d{1,9})\s+(.*\S)\s*")
 _CPUS = re.compile(r"\d+(-\d+)?(,\d+(-\d+)?)*")
 
 
@@ -66,5 +67,6 @@ def read_affinity(text: str) -> tuple[NpuAffinity, ...]:
         match = _ROW.fullmatch(line)
         last = match[2].split()[-1] if match else ""
         if match and _CPUS.fullmatch(last):
-            found.append(NpuAffinity(npu=int(match[1]), cpus=parse_cpu_list(last)))
+            with suppress(ValueError):  # a range that no host has
+                found.append(NpuAffinity(npu=int(match[1]), cpus=parse_cpu_list(last)))
     return tuple(found)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from autotune.host.npu_chip import NpuProcess, whole_number
 
-_PROCESS = re.compile(r"Process id:\s*(\d+)\s+Process name:(.*?)\s*Process memory\(MB\):\s*(\d+)")
+_PROCESS = re.compile(r"Process id:\s*(\d{1,18})\s+Process name:(.*?)\s*Process memory\(MB\):\s*(\d{1,18})")
 _KEY_VALUE = re.compile(r"\s*([A-Za-z][^:|]*?)\s*:\s*(.*?)\s*")
 _PERCENT = 100
 

@@ -106,7 +106,7 @@ def _second_row(chip: NpuChip, cells: list[str], layout: _Layout) -> NpuChip:
     second = numbers[1] if len(numbers) > 1 else None
     figures = cells[-1].split()
     pairs = _PAIR.findall(cells[-1])
-    used, total = (int(pairs[-1][0]), int(pairs[-1][1])) if pairs else (None, None)
+    used, total = (whole_number(pairs[-1][0]), whole_number(pairs[-1][1])) if pairs else (None, None)
     return replace(
         chip,
         chip_id=(numbers[0] if numbers else None) or 0,

@@ -173,7 +173,7 @@ def _common(values: Mapping[str, str]) -> CommonMetrics:
 def _count(cell: str | None) -> int:
     """The count of `200( 100.0% )` or `200[ 100.0% ]`."""
     found = _COUNT_AND_SHARE.match(cell or "")
-    return int(found[1]) if found else whole_in(cell) or 0
+    return whole_in(found[1] if found else cell) or 0
 
 
 def read_performance_csv(text: str) -> Mapping[Row, Statistics]:

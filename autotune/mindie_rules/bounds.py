@@ -33,7 +33,7 @@ class Version:
     number: int = 0
 
 
-_VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(T|RC|B)?(\d+))?", re.IGNORECASE)
+_VERSION = re.compile(r"(\d{1,9})\.(\d{1,9})(?:\.(T|RC|B)?(\d{1,9}))?", re.IGNORECASE)
 _STAGES: Final[Mapping[str, Stage]] = {"T": Stage.TRIAL, "B": Stage.TRIAL, "RC": Stage.CANDIDATE}
 
 

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import Final
 
+from autotune.foreign import json_value, real
 from autotune.mindie_rules.fields import value_at
 from autotune.mindie_rules.json_text import JsonValue, KeyPath
 
@@ -330,8 +331,9 @@ def _samples(reply: dict[str, JsonValue]) -> list[tuple[str, float]]:
     samples: list[tuple[str, float]] = []
     for result in results if isinstance(results, list) else []:
         name, value = value_at(result, ("metric", "__name__")), value_at(result, ("value", 1))
-        if isinstance(name, str) and isinstance(value, str | int | float):
-            samples.append((name, float(value)))
+        number = real(str(value)) if isinstance(value, str | int | float) else None
+        if isinstance(name, str) and number is not None:
+            samples.append((name, number))
     return samples
 
 
@@ -341,7 +343,7 @@ def _dump(document: dict[str, JsonValue]) -> str:
 
 def _object(body: str) -> dict[str, JsonValue] | None:
     try:
-        document = json.loads(body)
+        document = json_value(body)
     except ValueError:
         return None
     return document if isinstance(document, dict) else None

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from autotune.errors import LaunchCause
+from autotune.foreign import whole
 from autotune.mindie_rules.log_failures import first_failure
 
 _STARTED = re.compile(r"\bdaemon start success\b|\[Start mindie server\] \[success\]", re.IGNORECASE)
@@ -138,7 +139,7 @@ def cache_shape(lines: Sequence[str]) -> CacheShape | None:
     """The last cache shape that the lines print."""
     for line in reversed(lines):
         found = _CACHE_SHAPE.search(line)
-        numbers = [int(number) for number in re.findall(r"\d+", found[1])] if found else []
+        numbers = _numbers(re.findall(r"\d+", found[1])) if found else []
         if len(numbers) == _DIMENSIONS:
             blocks, second, third, last = numbers
             return CacheShape(dimensions=(blocks, second, third, last))
@@ -148,10 +149,14 @@ def cache_shape(lines: Sequence[str]) -> CacheShape | None:
 def _last_by_rank(lines: Sequence[str], pattern: re.Pattern[str]) -> dict[str, int]:
     ranks: dict[str, int] = {}
     for line in lines:
-        counts = [int(count) for count in pattern.findall(line)] if _tells_of_blocks(line) else []
+        counts = _numbers(pattern.findall(line)) if _tells_of_blocks(line) else []
         if counts:
             ranks[_rank_of(line)] = min(counts)
     return ranks
+
+
+def _numbers(texts: Iterable[str]) -> list[int]:
+    return [number for text in texts if (number := whole(text)) is not None]
 
 
 def _tells_of_blocks(line: str) -> bool:
@@ -166,5 +171,5 @@ def _rank_of(line: str) -> str:
 
 
 def _models_status(lines: Sequence[str]) -> int | None:
-    found = [int(status) for line in lines for status in _MODELS_STATUS.findall(line)]
+    found = _numbers(status for line in lines for status in _MODELS_STATUS.findall(line))
     return found[-1] if found else None

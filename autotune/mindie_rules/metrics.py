@@ -187,14 +187,19 @@ def read_metrics(body: str) -> MetricsReading:
         failed=_whole(totals, Metric.REQUEST_FAILED),
         generation_tokens=_whole(totals, Metric.GENERATION_TOKENS_TOTAL),
         prompt_tokens=_whole(totals, Metric.PROMPT_TOKENS_TOTAL),
-        npu_cache_usage=totals.get(Metric.NPU_CACHE_USAGE.value),
-        prefix_cache_hit_rate=totals.get(Metric.PREFIX_CACHE_HIT_RATE.value),
+        npu_cache_usage=_finite(totals, Metric.NPU_CACHE_USAGE),
+        prefix_cache_hit_rate=_finite(totals, Metric.PREFIX_CACHE_HIT_RATE),
     )
 
 
 def _whole(totals: Mapping[str, float], metric: Metric) -> int | None:
-    value = totals.get(metric.value)
+    value = _finite(totals, metric)
     return None if value is None else round(value)
+
+
+def _finite(totals: Mapping[str, float], metric: Metric) -> float | None:
+    value = totals.get(metric.value)
+    return None if value is None or abs(value) == float("inf") else value
 
 
 def _float(text: str) -> float | None:

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from autotune.foreign import real
+
 _BARS: Final = "|│┃║"
 _BORDERS: Final = frozenset("+-=|─━│┃║┌┐└┘├┤┬┴┼┏┓┗┛┣┫┳┻╋╒╕╘╛╞╡╤╧╪╔╗╚╝╠╣╦╩╬═ ")
 _TOP_CORNERS: Final = "┌┏╒╔"
@@ -65,7 +67,7 @@ def _cells(line: str) -> tuple[str, ...]:
 def number_in(cell: str | None) -> float | None:
     """The number that a cell begins with, its unit left off; None for `/`, `-`, `nan` and nothing."""
     found = _NUMBER.match(cell or "")
-    return float(found[1].replace(",", "")) if found else None
+    return real(found[1].replace(",", "")) if found else None
 
 
 def whole_in(cell: str | None) -> int | None:

@@ -3,6 +3,7 @@
 import math
 import re
 
+from autotune.foreign import real, whole
 from autotune.units import GiB, KiB, MiB
 
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
@@ -30,7 +31,7 @@ def seconds_of(value: object) -> float:
     seconds = _seconds_of_text(value) if isinstance(value, str) else _number(value)
     if seconds is None:
         raise ValueError(f"{value!r} is not a duration; write it like 90s, 15m or 2h")
-    if seconds <= 0:
+    if not 0 < seconds < math.inf:
         raise ValueError(f"{value!r} is not a duration above zero")
     return seconds
 
@@ -55,10 +56,11 @@ def bytes_of(value: object) -> int:
     """Whole bytes of `17GiB`, `512MiB`, `64GB` or a bare number. Raises ValueError for anything else."""
     if isinstance(value, str):
         match = _SIZE.fullmatch(value.strip().lower())
-        if match and match[2] in _BYTES:
-            return int(float(match[1]) * _BYTES[match[2]])
-        if value.strip().isdecimal():
-            return int(value)
+        number = real(match[1]) if match else None
+        if match and number is not None and match[2] in _BYTES:
+            return int(number * _BYTES[match[2]])
+        if (size := whole(value)) is not None:
+            return size
     elif isinstance(value, int) and not isinstance(value, bool) and value >= 0:
         return value
     raise ValueError(f"{value!r} is not a size; write it like 17GiB or 512MiB")

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autotune.errors import NotRestored
+from autotune.foreign import json_value
 from autotune.model.change import Change
 from autotune.store.codec import Json, Unreadable, decode, encode
 from autotune.store.durable import remove, replace_text
@@ -78,7 +79,7 @@ def unfinished(path: Path) -> Unfinished | None:
     Raises NotRestored when the file is there and cannot be read: only a person can tell what was changed.
     """
     try:
-        document: Json = json.loads(path.read_text(encoding="utf-8"))
+        document: Json = json_value(path.read_text(encoding="utf-8"))
         return decode(document, Unfinished)
     except FileNotFoundError:
         return None

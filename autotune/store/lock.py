@@ -10,6 +10,7 @@ from datetime import datetime
 from pathlib import Path
 
 from autotune.errors import Busy, Refused
+from autotune.foreign import json_value
 from autotune.store.codec import Json, Unreadable, decode, encode
 from autotune.store.state import PRIVATE_FILE
 
@@ -87,7 +88,7 @@ def _take(descriptor: int, path: Path, kind: int = fcntl.LOCK_EX) -> None:
 
 def _who(descriptor: int) -> str:
     try:
-        document: Json = json.loads(os.pread(descriptor, 4096, 0))
+        document: Json = json_value(os.pread(descriptor, 4096, 0).decode())
         holder = decode(document, Holder)
     except (ValueError, Unreadable):
         return ""

@@ -1,10 +1,10 @@
 """Marker: whether an install is an emulated one, and how fast its clock runs."""
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.errors import Refused
+from autotune.foreign import json_value
 
 FILE_NAME = "EMULATED"
 
@@ -23,8 +23,10 @@ def read_marker(home: Path) -> Emulated | None:
     """Read the marker; None for a real install. Raises Refused when it is there and cannot be read."""
     path = home / FILE_NAME
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        document = json_value(path.read_text(encoding="utf-8"))
         scale = float(document["time_scale"])
+        if not 0 < scale < float("inf"):
+            raise ValueError(f"time_scale {scale}")  # noqa: TRY301 - one refusal for all that is wrong
     except FileNotFoundError:
         return None
     except (OSError, ValueError, TypeError, KeyError) as error:

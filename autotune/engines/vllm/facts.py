@@ -1,6 +1,5 @@
 """Facts: what a command line and its environment say of the server, before anything is started."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from autotune.engines.vllm.entry import Interface, positional_model
 from autotune.engines.vllm.flags import Flag, has, number_of, text_of, texts_of
 from autotune.engines.vllm.serving import GEAR_LIST, Serving
 from autotune.errors import Refused
+from autotune.foreign import json_value, whole
 from autotune.model.settings import Settings
 
 DEFAULT_PORT: Final = 8000
@@ -135,23 +135,23 @@ def _chunked(words: Sequence[str]) -> bool | None:
 def _gears(known: Mapping[str, str]) -> tuple[int, ...]:
     if known.get(GEARS_ENABLED) not in _TRUE:
         return ()
-    numbers = (part.strip() for part in known.get(GEAR_LIST, "").split(","))
-    return tuple(sorted({int(number) for number in numbers if number.isdecimal()}))
+    texts = (part.strip() for part in known.get(GEAR_LIST, "").split(","))
+    return tuple(sorted({number for text in texts if (number := whole(text))}))
 
 
 def _capture_sizes(words: Sequence[str]) -> tuple[int, ...]:
-    given = [text for text in texts_of(words, Flag.CUDAGRAPH_CAPTURE_SIZES) if text.isdecimal()]
+    given = {size for text in texts_of(words, Flag.CUDAGRAPH_CAPTURE_SIZES) if (size := whole(text))}
     document = text_of(words, Flag.COMPILATION_CONFIG) or text_of(words, Flag.COMPILATION_SHORT) or ""
-    return tuple(sorted({int(text) for text in given} | set(_sizes_in(document))))
+    return tuple(sorted(given | set(_sizes_in(document))))
 
 
 def _sizes_in(document: str) -> tuple[int, ...]:
     try:
-        config = json.loads(document)
+        config = json_value(document)
     except ValueError:
         return ()
     sizes = config.get("cudagraph_capture_sizes") if isinstance(config, dict) else None
-    return tuple(size for size in sizes if type(size) is int) if isinstance(sizes, list) else ()
+    return tuple(size for size in sizes if type(size) is int and size > 0) if isinstance(sizes, list) else ()
 
 
 def _refuse_unusable(words: Sequence[str]) -> None:

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from autotune.foreign import real, whole
+
 _BLOCKS: Final = re.compile(r"(?:# )?[A-Z]+ blocks: (\d+)")
 _TOKENS: Final = re.compile(r"[A-Z]+ KV cache size: ([\d,]+) tokens")
 _CONCURRENCY: Final = re.compile(r"Maximum concurrency for ([\d,]+) tokens per request: ([\d.]+)")
@@ -56,16 +58,16 @@ class LogReading:
 def read_lines(lines: Sequence[str]) -> LogReading:
     """Read the lines of one start."""
     concurrency = _last(_CONCURRENCY, lines)
-    tokens = [_whole(text) for text in _all(_TOKENS, lines)]
+    tokens = _numbers(_all(_TOKENS, lines))
     arguments = [line for line in lines if any(sign in line for sign in _ARGS)]
     captured = [text for line in lines if "apture" in line for text in _CAPTURE.findall(line)]
     return LogReading(
-        blocks=tuple(int(text) for text in _all(_BLOCKS, lines)),
+        blocks=_numbers(_all(_BLOCKS, lines)),
         tokens=min(tokens) if tokens else None,
-        max_model_len=_whole(concurrency[0]) if concurrency else None,
-        concurrency=float(concurrency[1].rstrip(".")) if concurrency else None,
-        kv_gib=tuple(float(text) for text in _all(_KV_MEMORY, lines)),
-        capture_sizes=tuple(sorted(int(size) for size in captured[-1].split(","))) if captured else (),
+        max_model_len=whole(concurrency[0]) if concurrency else None,
+        concurrency=real(concurrency[1].rstrip(".")) if concurrency else None,
+        kv_gib=tuple(size for text in _all(_KV_MEMORY, lines) if (size := real(text)) is not None),
+        capture_sizes=tuple(sorted(_numbers(captured[-1].split(",")))) if captured else (),
         max_num_seqs=_number(_SEQS, arguments),
         max_num_batched_tokens=_number(_BATCHED, arguments),
         announced=any(sign in line for line in lines for sign in _STARTED),
@@ -84,8 +86,8 @@ def _last(pattern: re.Pattern[str], lines: Sequence[str]) -> tuple[str, str] | N
 
 def _number(pattern: re.Pattern[str], lines: Sequence[str]) -> int | None:
     found = _all(pattern, lines)
-    return int(found[-1]) if found else None
+    return whole(found[-1]) if found else None
 
 
-def _whole(text: str) -> int:
-    return int(text.replace(",", ""))
+def _numbers(texts: Iterable[str]) -> tuple[int, ...]:
+    return tuple(number for text in texts if (number := whole(text)) is not None)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from autotune.foreign import whole
 from autotune.model.service import Counters
 
 _SAMPLE: Final = re.compile(r"^([A-Za-z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)")
@@ -72,7 +73,7 @@ def read_metrics(body: str) -> Reading:
         waiting=_total(sums, _WAITING),
         preemptions=_total(sums, _PREEMPTIONS),
         generated=_total(sums, _GENERATED),
-        usage=sum(usage) / len(usage) if usage else None,
+        usage=sum(share / len(usage) for share in usage) if usage else None,
     )
 
 
@@ -96,8 +97,8 @@ def _smaller(before: Capacity, found: Capacity) -> Capacity:
 
 
 def _whole(values: Mapping[str, str], name: str) -> int | None:
-    text = values.get(name, "")
-    return int(text) if text.isdecimal() and int(text) > 0 else None
+    number = whole(values.get(name, ""))
+    return number or None
 
 
 def _values(sums: Mapping[str, list[float]], names: tuple[str, ...]) -> list[float]:
@@ -106,7 +107,8 @@ def _values(sums: Mapping[str, list[float]], names: tuple[str, ...]) -> list[flo
 
 def _total(sums: Mapping[str, list[float]], names: tuple[str, ...]) -> int | None:
     values = _values(sums, names)
-    return round(sum(values)) if values else None
+    total = sum(values)
+    return round(total) if values and abs(total) < float("inf") else None
 
 
 def _float(text: str) -> float | None:

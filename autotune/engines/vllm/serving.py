@@ -40,7 +40,10 @@ class CommandLine:
         return {}
 
     def with_flags(self, values: Mapping[Flag, str]) -> "CommandLine":
-        """The same with these flags set; every other word stays as it is."""
+        """The same with these flags set; every other word stays as it is.
+
+        Raises Refused for a flag that stands at the end without its value.
+        """
         words = list(self.words)
         for flag, value in values.items():
             place = find(words[self.entry.arguments :], flag)
@@ -49,6 +52,8 @@ class CommandLine:
             elif place.joined:
                 at = self.entry.arguments + place.index
                 words[at] = f"{words[at].partition('=')[0]}={value}"
+            elif self.entry.arguments + place.value_index == len(words):
+                raise Refused(f"--{flag.value} has no value in the command", hint="write one behind it")
             else:
                 words[self.entry.arguments + place.value_index] = value
         return replace(self, words=tuple(words))
@@ -178,6 +183,8 @@ def read_script(text: str, known: Mapping[str, str]) -> Script:
         count = "no command" if not found else f"{len(found)} commands"
         raise Refused(f"{count} of the script start a vLLM server; it must be one", hint=_NO_SERVER)
     command, entry = found[0]
+    if command.words[-1].left_open:
+        raise Refused("the script ends inside a quote or a bracket", hint="close it: no shell would run this")
     return Script(text=text, command=command, entry=entry, known=known)
 
 

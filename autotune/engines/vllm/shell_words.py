@@ -22,6 +22,8 @@ class ShellWord:
     start: int
     end: int
     """Characters of the script that it takes, `end` not included."""
+    left_open: bool = False
+    """The text ends inside its quote, its bracket or its escape."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +93,7 @@ def _word(text: str, start: int) -> ShellWord:
             continue
         part, at = _part(text, at)
         parts.append(part)
-    return ShellWord("".join(parts), start, at)
+    return ShellWord("".join(parts), start, min(at, len(text)), left_open=at > len(text))
 
 
 def _part(text: str, at: int) -> tuple[str, int]:

@@ -12,6 +12,10 @@ NATURAL_ENDS = frozenset({"stop", "eos_token", "stop_sequence", "eos", "end_of_s
 """Finish reasons of a reply that ended by itself; `length` is the one that ended by its limit."""
 
 
+_MOST_TOKENS = 2**53
+"""Beyond this a count is damage, and the columns of the recorder do not hold it."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ask:
     """One request as the service's family wants it described."""
@@ -86,8 +90,8 @@ def error_of(document: dict[str, Any]) -> str | None:
 
 
 def whole(value: object) -> int | None:
-    """A count, where the server gives one."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    """A count, where the server gives one that a reply can have."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MOST_TOKENS:
         return None
     return value
 

@@ -217,7 +217,7 @@ class Connection(asyncio.Protocol):
             self._needle in body
             and not self._tail
             and body.endswith(self._end)
-            and body.count(self._end) == 1
+            and body.find(self._mark) == len(body) - len(self._end)
         ):
             now = self._now
             recorder = self._recorder

@@ -42,7 +42,7 @@ def document_of(data: bytes) -> dict[str, Any] | None:
     """The JSON object, or None when it is none; a list of one object counts as the object."""
     try:
         value = _decode(data.decode())
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if isinstance(value, list) and len(value) == 1:
         value = value[0]

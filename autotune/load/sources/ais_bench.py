@@ -1,10 +1,10 @@
 """Reads AISBench's performance results: its console tables, and its CSV and JSON files."""
 
 import csv
-import json
 from collections.abc import Mapping
 from typing import Final
 
+from autotune.foreign import json_value
 from autotune.load.sources.reading import BenchmarkReading, UnreadableOutput, checked
 from autotune.mindie_rules.json_text import JsonValue
 from autotune.mindie_rules.tables import number_in, tables_in, whole_in
@@ -35,7 +35,7 @@ def read_console(text: str) -> BenchmarkReading:
 def read_files(common: str, latencies: str = "") -> BenchmarkReading:
     """Read `<dataset>.json` and, for the latencies, `<dataset>.csv`. Raises UnreadableOutput."""
     try:
-        document: JsonValue = json.loads(common)
+        document: JsonValue = json_value(common)
     except ValueError as error:
         raise UnreadableOutput(f"{TOOL}: the result file is no JSON: {error}") from error
     if not isinstance(document, dict):

@@ -27,7 +27,7 @@ def read_console(text: str) -> BenchmarkReading:
 
 def _new(values: Mapping[str, str], percentiles: Mapping[str, Distribution]) -> BenchmarkReading:
     counts = _THREE_COUNTS.match(values.get("Total / Success / Failed", ""))
-    requests, completed, failed = (int(count) for count in counts.groups()) if counts else (0, 0, 0)
+    requests, completed, failed = (whole_in(count) or 0 for count in counts.groups()) if counts else (0, 0, 0)
     return BenchmarkReading(
         tool=TOOL,
         output_tokens_per_second=_number(values, "Output Throughput (tok/s)") or 0.0,

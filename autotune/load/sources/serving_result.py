@@ -1,10 +1,10 @@
 """Reads the `Serving Benchmark Result` of vllm bench serve and sglang bench_serving, and vLLM's JSON."""
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Final
 
+from autotune.foreign import json_value, real
 from autotune.load.sources.reading import BenchmarkReading, UnreadableOutput, checked
 from autotune.mindie_rules.fields import value_at
 from autotune.mindie_rules.json_text import JsonValue
@@ -77,13 +77,13 @@ def _distribution(values: Mapping[str, str], *names: str) -> Distribution:
 def read_json(text: str) -> BenchmarkReading:
     """Read the file of `vllm bench serve --save-result`. Raises UnreadableOutput."""
     try:
-        result: JsonValue = json.loads(text)
+        result: JsonValue = json_value(text)
     except ValueError as error:
         raise UnreadableOutput(f"{VLLM}: the result file is no JSON: {error}") from error
 
     def number(name: str) -> float | None:
         value = value_at(result, (name,))
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        return real(str(value)) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
     def latency(name: str) -> Distribution:
         return Distribution(

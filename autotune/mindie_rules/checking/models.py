@@ -128,10 +128,14 @@ def _read_parallel(key: str, value: JsonValue) -> None:
     if not isinstance(value, str | int | float):
         return
     number = _LEADING_NUMBER.match(value if isinstance(value, str) else str(as_signed(value)))
-    if number is None or abs(int(number.group())) > _INT32_HIGH:
+    if number is None or not _is_int32(number.group()):
         raise Thrown("ConfigManager Init exception: stoi")
     if int(number.group()) <= 0:
         raise Thrown(f"{INIT_EXCEPTION}{key} cannot be smaller than 1.")
+
+
+def _is_int32(text: str) -> bool:
+    return len(text.lstrip("\t\n\v\f\r +-0")) <= len(str(_INT32_HIGH)) and abs(int(text)) <= _INT32_HIGH
 
 
 def _read_speculation(plugins: Mapping[str, JsonValue]) -> None:

@@ -12,6 +12,7 @@ from autotune.mindie_rules.json_text import JsonValue
 INT32_LOW: Final = -(2**31)
 INT32_HIGH: Final = 2**31 - 1
 UINT32_HIGH: Final = 2**32 - 1
+_LONGEST_SIZE = len(str(2**64 - 1))
 _LEADING_NUMBER = re.compile(r"\s*[+-]?\d+")
 
 
@@ -120,7 +121,7 @@ def _is_size(console: Console, value: JsonValue) -> bool:
     if number is None:
         console.complain("Invalid argument: Unable to convert to size_t.")
         return False
-    if int(number.group()) > 2**64 - 1:
+    if len(number.group().lstrip("\t\n\v\f\r +0")) > _LONGEST_SIZE or int(number.group()) > 2**64 - 1:
         console.complain("Out of range: Value is too large for size_t.")
         return False
     return True

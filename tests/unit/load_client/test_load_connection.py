@@ -205,3 +205,26 @@ def test_a_server_that_sends_more_after_the_end_is_not_counted():
     connection.data_received(data)
     connection.data_received(chunk(completion("more")))
     assert recorder.events == 8
+
+
+def test_one_chunk_with_two_kinds_of_line_ends_holds_two_events():
+    connection, recorder, _ = connected("openai")
+    connection.data_received(HEAD + chunk(completion("first")))
+    connection.data_received(chunk(completion("a").replace(b"\n", b"\r\n") + completion("b")))
+    assert recorder.events == 3
+
+
+def test_a_token_count_that_no_reply_has_is_not_a_count():
+    connection, recorder, holder = connected("openai", asked=1)
+    absurd = line({"choices": [], "usage": {"prompt_tokens": 10**30, "completion_tokens": 10**30}})
+    body = chunk(completion("a", "length")) + chunk(absurd) + chunk(DONE) + b"0\r\n\r\n"
+    connection.data_received(HEAD + body)
+    assert holder.ended == [True]
+    assert list(recorder.columns.tokens) == [-1]
+
+
+def test_an_event_that_is_nested_too_deeply_is_a_complaint():
+    connection, recorder, _ = connected("openai")
+    deep = b'data: {"choices":' + b"[" * 100_000 + b"\n\n"
+    connection.data_received(HEAD + chunk(deep) + b"0\r\n\r\n")
+    assert sum(recorder.failed.values()) == 1

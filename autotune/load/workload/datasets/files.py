@@ -1,12 +1,12 @@
 """Files of a data set: found in a directory or named, read with errors that say where."""
 
 import csv
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from autotune.errors import UsageError
+from autotune.foreign import json_value
 
 
 def files_of(path: Path, suffix: str) -> tuple[Path, ...]:
@@ -36,7 +36,7 @@ def json_lines(file: Path) -> Iterator[dict[str, Any]]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json_value(line)
         except ValueError as error:
             raise UsageError(f"{file}, line {number}: no JSON: {error}") from error
         if not isinstance(row, dict):
@@ -47,7 +47,7 @@ def json_lines(file: Path) -> Iterator[dict[str, Any]]:
 def json_document(file: Path) -> Any:
     """The one JSON document of a file. Raises UsageError."""
     try:
-        return json.loads(_text(file))
+        return json_value(_text(file))
     except ValueError as error:
         raise UsageError(f"{file}: no JSON: {error}") from error
 

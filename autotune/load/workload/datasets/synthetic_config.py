@@ -6,10 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from autotune.errors import UsageError
+from autotune.foreign import whole
 from autotune.load.workload.datasets.files import csv_rows, json_document
 from autotune.load.workload.lengths import Gaussian, Lengths, Uniform, Zipf
 
 _COLUMNS = 2
+_MOST_TOKENS = 10_000_000
+"""More than any context holds; a prompt of that length is still made at once."""
+_LARGEST = 1e15
 _PARAMETERS = {
     "uniform": ("MinValue", "MaxValue"),
     "gaussian": ("Mean", "Var", "MinValue", "MaxValue"),
@@ -54,11 +58,15 @@ def _lengths(part: Any, where: str) -> Lengths:
     names = _PARAMETERS[method]
     if not isinstance(values, dict) or set(values) != set(names):
         raise UsageError(f"{where}: {method} has exactly the parameters {', '.join(names)}")
-    if not all(isinstance(value, int | float) and not isinstance(value, bool) for value in values.values()):
-        raise UsageError(f"{where}: a parameter is no number")
+    if not all(type(value) in {int, float} and abs(value) < _LARGEST for value in values.values()):
+        raise UsageError(f"{where}: a parameter is no number that can be worked with")
+    if values.get("Var", 0) < 0:
+        raise UsageError(f"{where}: Var is below 0")
     low, high = int(values["MinValue"]), int(values["MaxValue"])
-    if not 1 <= low <= high:
-        raise UsageError(f"{where}: MinValue {low} and MaxValue {high} are not 1 <= min <= max")
+    if not 1 <= low <= high <= _MOST_TOKENS:
+        raise UsageError(
+            f"{where}: MinValue {low} and MaxValue {high} are not 1 <= min <= max <= {_MOST_TOKENS}"
+        )
     return _distribution(method, values, low, high)
 
 
@@ -79,6 +87,7 @@ def _pairs(path: Path) -> tuple[tuple[int, int], ...]:
 
 
 def _pair(path: Path, number: int, cells: Sequence[str]) -> tuple[int, int]:
-    if len(cells) != _COLUMNS or not all(cell.strip().isdecimal() for cell in cells):
-        raise UsageError(f"{path}, line {number}: not exactly two whole numbers")
-    return int(cells[0]), int(cells[1])
+    found = [whole(cell) for cell in cells]
+    if len(found) != _COLUMNS or not all(count and count <= _MOST_TOKENS for count in found):
+        raise UsageError(f"{path}, line {number}: not exactly two numbers of tokens from 1 to {_MOST_TOKENS}")
+    return found[0] or 0, found[1] or 0

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from autotune.errors import UsageError
+from autotune.foreign import whole
 from autotune.load.workload.datasets.files import csv_rows
 from autotune.load.workload.prompt import Prompt
 
@@ -19,7 +20,8 @@ def _ids(path: Path, number: int, cells: list[str]) -> tuple[int, ...]:
     for cell in (cell.strip() for cell in cells):
         if not cell:
             continue
-        if not cell.isdecimal():
-            raise UsageError(f"{path}, line {number}: {cell!r} is no token id")
-        ids.append(int(cell))
+        token = whole(cell)
+        if token is None:
+            raise UsageError(f"{path}, line {number}: {cell[:40]!r} is no token id")
+        ids.append(token)
     return tuple(ids)
