@@ -10,7 +10,7 @@ INSTALL := $(PIP) install --no-compile --require-hashes --only-binary :all:
 EMULATED := --blocks 136 --max-batch-size 22 --time-scale 40 --port 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check bench test-vllm demo-vllm sample lock clean
+.PHONY: help demo test check fuzz bench test-vllm demo-vllm sample lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,13 @@ check: $(VENV)/.dev ## Lint, types, import rules and the fast tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache >$(VENV)/lint-imports.log || { cat $(VENV)/lint-imports.log; exit 1; }
 	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not slow and not real_time" tests/unit
+
+# seconds for each target; REPORT= writes no page
+SECONDS ?= 600
+REPORT ?= reports/bench/fuzz.md
+
+fuzz: $(VENV)/.fuzz ## Give every parser hostile input, SECONDS=600 each; writes reports/bench/fuzz.md
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(REPORT),--report $(REPORT))
 
 bench: $(VENV)/.dev ## Measure the hot paths beside their rivals; on a quiet machine, writes reports/bench
 	@mkdir -p reports/bench
@@ -57,10 +64,12 @@ lock: ## Pin every dependency with its hashes
 		--custom-compile-command "make lock" --group build -o requirements.lock pyproject.toml
 	$(VENV)-lock/bin/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --no-emit-index-url \
 		--custom-compile-command "make lock" --group build --group dev -c requirements.lock -o requirements-dev.lock pyproject.toml
+	$(VENV)-lock/bin/uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --no-emit-index-url \
+		--custom-compile-command "make lock" --group pyproject.toml:fuzz -o requirements-fuzz.lock
 	rm -r $(VENV)-lock
 
 clean: ## Remove the environment and what tests left
-	rm -rf $(VENV) .venv-vllm .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*
+	rm -rf $(VENV) .venv-* .demo .fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*
 
 $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' \
@@ -75,4 +84,8 @@ $(VENV)/.runtime: requirements.lock pyproject.toml | $(VENV)/pyvenv.cfg
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	@$(INSTALL) -r requirements-dev.lock
+	@touch $@
+
+$(VENV)/.fuzz: requirements-fuzz.lock $(VENV)/.dev
+	@$(INSTALL) -r requirements-fuzz.lock
 	@touch $@
