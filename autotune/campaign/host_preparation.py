@@ -1,4 +1,4 @@
-"""Host preparation: governor, huge pages and CPUs for the time of a campaign, and back again."""
+"""Host preparation: governor, huge pages, CPUs and memory for the time of a campaign, and back again."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.campaign.host_side import PreparedHost
+from autotune.campaign.host_watch import HostWatch
 from autotune.events import Warned
 from autotune.host.facts import host_facts
 from autotune.host.host_settings import HostWish, applied
 from autotune.host.host_settings import plan as planned_settings
-from autotune.host.npu_facts import read_npus
+from autotune.host.memory_policy import MemoryPlan, node_of, plan_memory
+from autotune.host.npu_facts import NpuFacts, read_npus
 from autotune.host.placement import Placement, place
-from autotune.host.setting import SettingOutcome, setting_facts, summary
+from autotune.host.setting import SettingOutcome, SettingResult, setting_facts, summary
 from autotune.host.topology import read_topology
+from autotune.host.torch_npu_probe import torch_npu_fact
 from autotune.model.protocols import Clock, Journal, Listener
 from autotune.model.service import Fact
 from autotune.process.identity import boot_id
@@ -29,6 +32,9 @@ class HostPreparation:
 
     wish: HostWish
     placement: Placement
+    memory: MemoryPlan
+    npus: NpuFacts
+    watch: HostWatch
     facts: tuple[Fact, ...]
     """The host as found."""
     root: Path = Path("/")
@@ -41,11 +47,8 @@ class HostPreparation:
 
     def lines(self) -> tuple[Fact, ...]:
         """What will be changed, for the plan."""
-        daemon = self.placement.daemon
-        settings = summary(planned_settings(self.wish, self.root))
-        cpus = f"service on CPUs {daemon.text}" if daemon.cpus else "service not bound"
-        found = [*settings, f"{cpus} ({daemon.reason})"]
-        return tuple(Fact(name="host", value=line) for line in found)
+        settings = summary((*planned_settings(self.wish, self.root), *self._memory_result()))
+        return tuple(Fact(name="host", value=line) for line in (*settings, self._binding()))
 
     @contextmanager
     def during(self, journal: Journal, listener: Listener) -> Iterator[PreparedHost]:
@@ -57,11 +60,24 @@ class HostPreparation:
             applied(self.wish, journal, boot_id=boot_id(), root=self.root) as host,
             _client_on(self.placement.client),
         ):
-            for line in summary(result for result in host.results if result.outcome in _NOT_AS_WANTED):
+            results = (*host.results, *self._memory_result())
+            for line in summary(result for result in results if result.outcome in _NOT_AS_WANTED):
                 listener(Warned(message=line, hint="the campaign goes on without it"))
             if self.placement.daemon.warning:
                 listener(Warned(message=self.placement.daemon.warning))
-            yield PreparedHost(facts=setting_facts(host.results), keep=host.keep)
+            yield PreparedHost(
+                facts=(*setting_facts(results), Fact(name="service CPUs", value=self._binding())),
+                keep=host.keep,
+                observed=self.watch.facts,
+            )
+
+    def _memory_result(self) -> tuple[SettingResult, ...]:
+        return () if self.memory.result is None else (self.memory.result,)
+
+    def _binding(self) -> str:
+        daemon = self.placement.daemon
+        cpus = f"service on CPUs {daemon.text}" if daemon.cpus else "service not bound"
+        return f"{cpus} ({daemon.reason})"
 
 
 def prepare_host(
@@ -69,14 +85,20 @@ def prepare_host(
 ) -> HostPreparation:
     """Read the host and choose CPUs; touches nothing. Raises Refused for CPUs that can't be used."""
     topology, npus = read_topology(), read_npus()
+    placement = place(section.cpus, topology, npus, sleep=clock.sleep)
+    cpus = placement.daemon.cpus
+    memory = plan_memory(section.memory, node_of(cpus))
     return HostPreparation(
         wish=HostWish(
             governor=section.governor,
             transparent_hugepages=section.transparent_hugepages,
             always_with_large_pages=section.always_with_large_pages,
         ),
-        placement=place(section.cpus, topology, npus, sleep=clock.sleep),
-        facts=host_facts(topology, npus, environment=environment),
+        placement=placement,
+        memory=memory,
+        npus=npus,
+        watch=HostWatch(clock, cpus=cpus, policy=memory.kernel),
+        facts=(*host_facts(topology, npus, environment=environment), torch_npu_fact(environment)),
         root=root,
     )
 

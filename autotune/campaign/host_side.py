@@ -1,7 +1,7 @@
 """HostSide: what differs between a real host and a rehearsal: engine, load, clock, host settings."""
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from autotune.campaign.interruption import InterruptibleClock
@@ -18,6 +18,12 @@ class PreparedHost:
     """What became of each host setting, for the report."""
     keep: Callable[[], tuple[SysfsWritten, ...]] = tuple
     """Leave the settings so at the end; gives what will not be put back."""
+    observed: Callable[[], tuple[Fact, ...]] = tuple
+    """Where the service's processes really ran, as seen so far."""
+
+
+def _nothing_aside(_listener: Listener) -> AbstractContextManager[None]:
+    return nullcontext()
 
 
 def _untouched(_listener: Listener) -> AbstractContextManager[PreparedHost]:
@@ -37,5 +43,16 @@ class HostSide:
     """What will be changed on the host, for the plan."""
     facts: tuple[Fact, ...] = ()
     """The host as found."""
-    prepared: Callable[[Listener], AbstractContextManager[PreparedHost]] = _untouched
-    """Host settings for the time of the campaign."""
+    aside: Callable[[Listener], AbstractContextManager[None]] = _nothing_aside
+    """Production out of the way, and back."""
+    settings: Callable[[Listener], AbstractContextManager[PreparedHost]] = _untouched
+    """Host settings applied, and put back."""
+
+    @contextmanager
+    def prepared(self, listener: Listener) -> Iterator[PreparedHost]:
+        """Production out of the way, then the host's settings; back in the reverse order.
+
+        Raises NotRestored when something could not be put back.
+        """
+        with self.aside(listener), self.settings(listener) as host:
+            yield host

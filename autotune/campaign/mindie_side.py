@@ -1,24 +1,27 @@
 """The side of a real host with MindIE: its engine, the load on it, the host's clock."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from autotune.campaign.guards import this_run
+from autotune.campaign.host_npu_gate import NpuGate, chips_of
 from autotune.campaign.host_preparation import HostPreparation, prepare_host
-from autotune.campaign.host_side import HostSide, PreparedHost
+from autotune.campaign.host_side import HostSide
 from autotune.campaign.interruption import InterruptibleClock
 from autotune.campaign.production import ProductionService
 from autotune.campaign.recover_unit import UNIT_NAME, is_installed
 from autotune.campaign.service_environment import environment_of
+from autotune.engines.mindie.config_file import read as read_config
 from autotune.engines.mindie.engine import MindieEngine
 from autotune.engines.mindie.options import ConfigMode, MindieOptions, Tls
 from autotune.errors import UsageError
+from autotune.host.npu_facts import read_npus
 from autotune.load.from_profile import own_source_of
-from autotune.model.protocols import Clock, Journal, Listener
-from autotune.model.service import Fact
+from autotune.mindie_rules.fields import devices
+from autotune.model.protocols import Clock, Listener
+from autotune.model.service import Description, Fact
 from autotune.process.clock import SystemClock
 from autotune.profile.schema import Profile
 from autotune.store.journal import FileJournal
@@ -36,9 +39,17 @@ def mindie_side(profile: Profile, state: StateDirectory, run: str, listener: Lis
     host = prepare_host(profile.host, environment, clock)
     options = _options(profile, state, run, clock, listener)
     live = profile.engine.service is not None
-    options = replace(options, environment=environment, cpus=host.daemon_cpus, live_service=live)
-    engine = MindieEngine(options)
-    description = engine.describe()
+    options = replace(
+        options,
+        environment=environment,
+        cpus=host.daemon_cpus,
+        prefix=host.memory.words,
+        processes_seen=host.watch.see,
+        live_service=live,
+    )
+    description = MindieEngine(options).describe()
+    gate = _npu_gate(description, host, environment, clock, listener)
+    engine = MindieEngine(replace(options, before_start=gate.wait))
     production = ProductionService(
         config_path=Path(description.config_path),
         section=profile.engine.service,
@@ -61,7 +72,8 @@ def mindie_side(profile: Profile, state: StateDirectory, run: str, listener: Lis
         clock=clock,
         host_lines=(*host.lines(), *_boot_lines(profile, state)),
         facts=host.facts,
-        prepared=lambda tell: _prepared(production, host, options.journal, tell),
+        aside=lambda tell: production.stopped(options.journal, tell),
+        settings=lambda tell: host.during(options.journal, tell),
     )
 
 
@@ -78,13 +90,18 @@ def _boot_lines(profile: Profile, state: StateDirectory) -> tuple[Fact, ...]:
     )
 
 
-@contextmanager
-def _prepared(
-    production: ProductionService, host: HostPreparation, journal: Journal, listener: Listener
-) -> Iterator[PreparedHost]:
-    """Production out of the way, then the host's settings; back in the reverse order."""
-    with production.stopped(journal, listener), host.during(journal, listener) as prepared:
-        yield prepared
+def _npu_gate(
+    description: Description,
+    host: HostPreparation,
+    environment: Mapping[str, str],
+    clock: Clock,
+    listener: Listener,
+) -> NpuGate:
+    """Waits for the chips of npuDeviceIds; an emulated service has none."""
+    document = read_config(Path(description.config_path)).config.document.value
+    wanted = {device for group in devices(document) for device in group}
+    chips = frozenset() if description.emulated else chips_of(wanted, host.npus, environment)
+    return NpuGate(lambda: read_npus(near_cpus=False), chips, clock, listener)
 
 
 def _options(

@@ -99,7 +99,7 @@ class Session:
             campaign,
             bracket=campaign.bracket or self._bracket(campaign),
             config_diff=diff,
-            environment=(*campaign.environment, *host.facts),
+            environment=(*campaign.environment, *host.facts, *host.observed()),
         )
         ending = replace(ending, campaign=campaign)
         if self.apply and verdict is not None and verdict.code is VerdictCode.IMPROVED:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from autotune.campaign.guards import this_run
+from autotune.campaign.host_npu_gate import NpuGate, chips_of
 from autotune.campaign.host_preparation import prepare_host
 from autotune.campaign.host_side import HostSide
 from autotune.campaign.interruption import InterruptibleClock
@@ -14,6 +15,7 @@ from autotune.engines.mindie.options import Tls
 from autotune.engines.vllm.engine import VllmEngine
 from autotune.engines.vllm.options import VllmOptions
 from autotune.errors import UsageError
+from autotune.host.npu_facts import read_npus
 from autotune.load.from_profile import own_source_of
 from autotune.model.protocols import Clock, Listener
 from autotune.process.clock import SystemClock
@@ -39,7 +41,17 @@ def vllm_side(profile: Profile, state: StateDirectory, run: str, listener: Liste
     environment = environment_of(profile)
     host = prepare_host(profile.host, environment, clock)
     options = _options(profile, state, run, clock, listener)
-    engine = VllmEngine(replace(options, environment=environment, cpus=host.daemon_cpus))
+    options = replace(
+        options,
+        environment=environment,
+        cpus=host.daemon_cpus,
+        prefix=host.memory.words,
+        processes_seen=host.watch.see,
+    )
+    ranks = VllmEngine(options).ranks
+    chips = chips_of(range(ranks), host.npus, environment)
+    gate = NpuGate(lambda: read_npus(near_cpus=False), chips, clock, listener)
+    engine = VllmEngine(replace(options, before_start=gate.wait))
     description = engine.describe()
     source = own_source_of(
         profile.workload,
@@ -56,7 +68,7 @@ def vllm_side(profile: Profile, state: StateDirectory, run: str, listener: Liste
         blocks=engine.fixed_blocks,
         host_lines=host.lines(),
         facts=host.facts,
-        prepared=lambda tell: host.during(options.journal, tell),
+        settings=lambda tell: host.during(options.journal, tell),
     )
 
 

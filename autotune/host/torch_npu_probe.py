@@ -1,26 +1,34 @@
-"""Torch_npu probe: free and total memory of each NPU, asked in a short subprocess that then ends.
+"""Torch_npu probe: whether it can be used, and the memory of each NPU, asked in a short subprocess.
 
-In this process it would open a context on the card, take memory of it, and keep it.
+In this process it would open a context on the card, take memory of it, and keep it. Asking for the memory
+opens one for a moment too, so only who has the cards for himself should.
 """
 
 import json
 import os
+import shutil
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from autotune.host.short_command import Answer, NoAnswer, ask
+from autotune.model.service import Fact
 
 SECONDS = 60.0
 _MARK = "autotune-probe "
 _SCRIPT = """
-import json
+import importlib.util, json, sys
 try:
+    if importlib.util.find_spec("torch_npu") is None:
+        raise ModuleNotFoundError("No module named 'torch_npu'")
     import torch
     import torch_npu
     npu = torch_npu.npu
-    cards = [[i, *npu.mem_get_info(i), npu.get_device_name(i)] for i in range(npu.device_count())]
-    found = {"version": torch_npu.__version__, "cards": cards}
+    count = npu.device_count()
+    asked = range(count) if sys.argv[1] == "memory" else ()
+    cards = [[i, *npu.mem_get_info(i), npu.get_device_name(i)] for i in asked]
+    found = {"version": torch_npu.__version__, "count": count, "cards": cards}
 except BaseException as error:
     found = {"error": f"{type(error).__name__}: {error}"}
 print("autotune-probe " + json.dumps(found, default=str))
@@ -43,18 +51,41 @@ class TorchNpu:
     """What torch_npu says, or why it says nothing."""
 
     version: str = ""
+    count: int = 0
+    """Cards that it sees."""
     cards: tuple[TorchNpuCard, ...] = ()
     problem: str = ""
 
 
-def probe_torch_npu(python: str = sys.executable, *, seconds: float = SECONDS) -> TorchNpu:
+def probe_torch_npu(
+    python: str = sys.executable,
+    *,
+    environment: Mapping[str, str] | None = None,
+    memory: bool = True,
+    seconds: float = SECONDS,
+) -> TorchNpu:
     """Ask the torch_npu of a Python interpreter; every way of failing is an answer.
 
     The automatic load of back ends is off, since with a broken torch_npu `import torch` itself fails.
     """
-    environment = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
-    answer = ask([python, "-c", _SCRIPT], seconds, environment=environment)
+    given = os.environ if environment is None else environment
+    asked = "memory" if memory else "count"
+    answer = ask(
+        [python, "-c", _SCRIPT, asked], seconds, environment={**given, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+    )
     return read_probe(answer, seconds)
+
+
+def torch_npu_fact(
+    environment: Mapping[str, str],
+    *,
+    find: Callable[..., str | None] = shutil.which,
+    seconds: float = SECONDS,
+) -> Fact:
+    """What the torch_npu of the service's own Python says, without a context on a card."""
+    python = find("python3", path=environment.get("PATH")) or sys.executable
+    found = probe_torch_npu(python, environment=environment, memory=False, seconds=seconds)
+    return Fact(name="torch_npu", value=found.problem or f"{found.version}, {found.count} cards")
 
 
 def read_probe(answer: Answer, seconds: float) -> TorchNpu:
@@ -73,8 +104,9 @@ def read_probe(answer: Answer, seconds: float) -> TorchNpu:
         TorchNpuCard(index=int(index), name=str(name), free=int(free), total=int(total))
         for index, free, total, name in found["cards"]
     )
-    problem = "" if cards else "torch_npu sees no card"
-    return TorchNpu(version=str(found["version"]), cards=cards, problem=problem)
+    count = int(found["count"])
+    problem = "" if count else "torch_npu sees no card"
+    return TorchNpu(version=str(found["version"]), count=count, cards=cards, problem=problem)
 
 
 def _named(error: str) -> str:

@@ -53,6 +53,10 @@ class Tree:
         """Find the members that still run."""
         return tuple(stat for stat in self.look(thorough=thorough) if stat.living)
 
+    def pids(self) -> tuple[int, ...]:
+        """Look, and give the pids of the members that still run."""
+        return tuple(stat.identity.pid for stat in self.living())
+
     def _all(self) -> tuple[Stat, ...]:
         """Every process that could be a member: not this one, not init, not older than the root."""
         stats = (read_stat(pid, self._proc) for pid in psutil.pids() if pid > 1 and pid != os.getpid())

@@ -45,6 +45,9 @@ class HostSection(Section):
     governor: Annotated[str, Field(pattern=r"^[a-z_]+$")] | None = "performance"
     transparent_hugepages: Literal["always", "madvise", "never"] | None = "always"
     cpus: Annotated[str, BeforeValidator(_cpu_list)] | None = "odd-numa-node"
+    memory: Literal["preferred", "bind"] | None = None
+    """Memory of the NUMA node of the service's CPUs, set by numactl: preferred, or from nowhere else (bind),
+    which may run out. Needs `cpus`."""
     keep: Flag = False
     """Leave them as in the trials when a winner is applied."""
     always_with_large_pages: Flag = False

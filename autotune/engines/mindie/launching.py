@@ -121,6 +121,7 @@ def _start(
         clock=options.clock,
         monitored=environment.get(MONITOR_MODE) == "1",
         keep_logs=partial(_keep_logs, options, installation, directory),
+        processes_seen=options.processes_seen,
     )
 
 
@@ -145,7 +146,7 @@ def _start_child(
 
     try:
         child = start(
-            [str(installation.executable)],
+            [*options.prefix, str(installation.executable)],
             env=environment,
             cwd=directory.cwd,
             output=directory.output,
@@ -184,7 +185,7 @@ def _ready(options: MindieOptions, installation: Installation, trial: Trial, par
         before=settings_of(installation.config.config),
         version=installation.version,
     )
-    parts.tree.look()
+    parts.processes_seen(parts.tree.pids())
     blocks = blocks_from_status(parts.control, parts.addresses) or _blocks_from_log(parts.watch)
     return RunningMindie(parts, model_name=trial.model_name, blocks=blocks)
 

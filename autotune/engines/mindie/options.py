@@ -1,6 +1,6 @@
 """Options of the MindIE engine: where the service is, how it may be touched, and what it is given."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, unique
 from pathlib import Path
@@ -54,6 +54,10 @@ def _at_once() -> None:
     return None
 
 
+def _unseen(_pids: Collection[int]) -> None:
+    return None
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MindieOptions:
     """Everything that a MindieEngine is told."""
@@ -72,6 +76,10 @@ class MindieOptions:
     """Override of the configuration's modelName, in requests only."""
     cpus: frozenset[int] | None = None
     """CPUs of the daemon and of what does not bind itself; None leaves them alone."""
+    prefix: tuple[str, ...] = ()
+    """Words before the daemon's command, such as those of numactl; they must become the daemon by exec."""
+    processes_seen: Callable[[Collection[int]], None] = _unseen
+    """Given the pids of the daemon and all that descend from it, once it is ready and again under load."""
     logs: Logs = Logs.PRODUCTION
     monitoring: bool | None = None
     """MIES_SERVICE_MONITOR_MODE of all launches; None leaves the environment's own."""

@@ -1,6 +1,6 @@
 """Running: one started MindIE service, as the load and the campaign see it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import final
 
@@ -32,6 +32,8 @@ class Parts:
     """Whether /metrics is served."""
     keep_logs: Callable[[], None]
     """Copies what the service logged elsewhere beside the launch."""
+    processes_seen: Callable[[Collection[int]], None]
+    """Given the pids of its processes whenever they are looked for."""
 
 
 @final
@@ -83,5 +85,5 @@ class RunningMindie:
         now = self._parts.clock.now()
         if now - self._looked >= LOOK_SECONDS:
             self._looked = now
-            self._parts.tree.look()
+            self._parts.processes_seen(self._parts.tree.pids())
             self._parts.watch.cap()

@@ -80,6 +80,11 @@ class VllmEngine:
         """KV blocks where the command fixes them; else only a launch tells."""
         return facts_of(self._read(), self._options.environment).blocks
 
+    @property
+    def ranks(self) -> int:
+        """Devices that the command takes: tensor times pipeline parallel ranks."""
+        return facts_of(self._read(), self._options.environment).ranks
+
     def _read(self) -> Serving:
         if self._options.script is None:
             return read_command(self._options.command)

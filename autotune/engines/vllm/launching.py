@@ -74,7 +74,7 @@ def _start(options: VllmOptions, trial: Trial, directory: Directory, stack: Exit
 
     try:
         child = start(
-            argv,
+            [*options.prefix, *argv],
             env=trial.environment,
             cwd=directory.cwd,
             output=directory.output,
@@ -137,7 +137,7 @@ def _ready(
         watch=watch,
         control=control,
         trial=trial,
-        processes=EngineProcesses(started.tree),
+        processes=EngineProcesses(started.tree, options.processes_seen),
         clock=options.clock,
         model_name=model_name,
     )

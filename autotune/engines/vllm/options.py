@@ -1,6 +1,6 @@
 """Options of the vLLM engine: what starts the server, where trials listen, and what they are given."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -20,6 +20,10 @@ def _ignore(_event: Event) -> None:
 
 
 def _at_once() -> None:
+    return None
+
+
+def _unseen(_pids: Collection[int]) -> None:
     return None
 
 
@@ -44,6 +48,10 @@ class VllmOptions:
     """Override of the served model's name, in requests only."""
     cpus: frozenset[int] | None = None
     """CPUs of the server; None leaves them alone."""
+    prefix: tuple[str, ...] = ()
+    """Words before the server's command, such as those of numactl; they must become the server by exec."""
+    processes_seen: Callable[[Collection[int]], None] = _unseen
+    """Given the pids of the server and all that descend from it, once it is ready and again under load."""
     tls: Tls | None = None
     live_service: bool = False
     """A server that runs now is known, and the caller stops it before the first launch."""

@@ -12,7 +12,7 @@ from autotune.host.npu_facts import NpuFacts, npu_nodes, npu_report, read_npus
 from autotune.host.npu_memory import baseline, wait_until_free
 from autotune.host.short_command import Answer, NoAnswer, ask
 from autotune.host.topology import NumaNode, Topology, read_topology
-from autotune.host.torch_npu_probe import probe_torch_npu, read_probe
+from autotune.host.torch_npu_probe import probe_torch_npu, read_probe, torch_npu_fact
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "npu_smi"
 NODES = Topology(
@@ -222,7 +222,7 @@ def test_a_working_torch_npu_gives_memory(tmp_path):
         ("", "raise RuntimeError('Two accelerators cannot be used at the same time')", "CUDA build"),
         (
             "raise RuntimeError('Failed to load the backend extension: torch_npu.')",
-            None,
+            "",
             "Failed to load the backend",
         ),
         ("", "raise OSError('something else')", "OSError: something else"),
@@ -237,8 +237,27 @@ def test_every_way_in_which_torch_npu_fails_is_an_answer(tmp_path, torch, torch_
     assert found.cards == ()
 
 
+NO_CONTEXT = WORKING.replace("lambda i: (60 * 2**30 + i, 64 * 2**30)", "lambda i: 1 / 0")
+
+
+@pytest.mark.parametrize(
+    ("torch", "torch_npu", "value"),
+    [
+        ("", NO_CONTEXT, "2.6.0, 2 cards"),
+        ("", None, "not installed"),
+        ("", "raise ImportError('libhccl.so: cannot open shared object file')", "source its set_env.sh"),
+    ],
+)
+def test_the_torch_npu_of_the_services_python_is_a_fact_and_no_context_is_opened(
+    tmp_path, torch, torch_npu, value
+):
+    python = fake_python(tmp_path, torch, torch_npu)
+    fact = torch_npu_fact({"PATH": "/bin:/usr/bin"}, find=lambda _name, **_given: python)
+    assert value in fact.value
+
+
 def test_a_torch_npu_that_hangs_is_given_up(tmp_path):
-    python = fake_python(tmp_path, "import time; time.sleep(60)")
+    python = fake_python(tmp_path, "import time; time.sleep(60)", "")
     assert "did not answer in time" in probe_torch_npu(python, seconds=0.5).problem
 
 
