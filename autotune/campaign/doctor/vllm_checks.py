@@ -9,7 +9,7 @@ from autotune.campaign.doctor.service_facts import ServiceFacts
 from autotune.campaign.vllm_side import command_words
 from autotune.engines.vllm.facts import ServerFacts, facts_of
 from autotune.engines.vllm.installed import installed_versions, version_text
-from autotune.engines.vllm.serving import Serving, read_command, read_script
+from autotune.engines.vllm.serving import Serving, read_command, read_file
 from autotune.errors import Refused, UsageError
 from autotune.profile.schema import Profile
 
@@ -47,7 +47,7 @@ def _serving(profile: Profile, environment: Mapping[str, str]) -> Serving:
         text = engine.script.read_bytes().decode("utf-8", "surrogateescape")
     except OSError as fault:
         raise Refused(f"{engine.script}: {fault.strerror}", hint=f"ls -l {engine.script}") from fault
-    return read_script(text, environment)
+    return read_file(text, environment)
 
 
 def _install_check(serving: Serving, environment: Mapping[str, str], version: str) -> Check:

@@ -4,8 +4,10 @@ from collections.abc import Mapping
 
 from autotune.engines.vllm.facts import ServerFacts, grid_of
 from autotune.engines.vllm.installed import installed_versions, version_text
+from autotune.engines.vllm.motor_config import MotorConfig
 from autotune.engines.vllm.options import VllmOptions
 from autotune.engines.vllm.serving import Serving
+from autotune.engines.vllm.trial import DEPLOYED
 from autotune.errors import Refused
 from autotune.model.service import Description, Fact
 from autotune.model.settings import Settings
@@ -37,11 +39,16 @@ def describe(serving: Serving, facts: ServerFacts, found: Settings, options: Vll
     )
 
 
-def refuse_unusable(facts: ServerFacts, options: VllmOptions, *, live: bool) -> None:
+def refuse_unusable(serving: Serving, facts: ServerFacts, options: VllmOptions, *, live: bool) -> None:
     """Raise Refused where a campaign would be dangerous or would mean nothing.
 
     `live` says that a server on its port is known.
     """
+    if isinstance(serving, MotorConfig):
+        raise Refused(
+            f"{options.script}: {DEPLOYED}",
+            hint="give the command line of one decode instance as engine.command, on a host of its own",
+        )
     if facts.scheme == "https" and options.tls is None:
         raise Refused(
             "the server uses TLS, and the profile names no certificates",
@@ -63,6 +70,7 @@ def _facts(facts: ServerFacts, versions: Mapping[str, str], options: VllmOptions
         ("max_num_batched_tokens", facts.max_num_batched_tokens),
         ("graphs", "off (--enforce-eager)" if facts.eager else None),
         ("gears", ",".join(map(str, facts.gears)) or None),
+        ("tokens_a_step", facts.tokens_a_step if facts.tokens_a_step > 1 else None),
         ("tokens_an_event", facts.scheduler_steps if facts.scheduler_steps > 1 else None),
         ("max_num_seqs", None if facts.max_num_seqs is not None else "the engine's default"),
         ("cpus", ",".join(map(str, sorted(options.cpus))) if options.cpus else None),

@@ -12,7 +12,7 @@ from autotune.engines.vllm.facts import facts_of
 from autotune.engines.vllm.launching import launched
 from autotune.engines.vllm.options import VllmOptions
 from autotune.engines.vllm.running import RunningVllm
-from autotune.engines.vllm.serving import Serving, read_command, read_script
+from autotune.engines.vllm.serving import Serving, read_command, read_file
 from autotune.engines.vllm.trial import edited, plan_trial
 from autotune.engines.vllm.winner import read_text
 from autotune.model.service import Description
@@ -41,7 +41,7 @@ class VllmEngine:
         """
         serving = self._read()
         facts = facts_of(serving, self._options.environment)
-        refuse_unusable(facts, self._options, live=self._options.live_service or self._running)
+        refuse_unusable(serving, facts, self._options, live=self._options.live_service or self._running)
         return describe(serving, facts, self._found(serving), self._options)
 
     def preview(self, settings: Settings) -> str:
@@ -88,7 +88,7 @@ class VllmEngine:
     def _read(self) -> Serving:
         if self._options.script is None:
             return read_command(self._options.command)
-        return read_script(read_text(self._options.script), self._options.environment)
+        return read_file(read_text(self._options.script), self._options.environment)
 
     def _found(self, serving: Serving) -> Settings:
         facts = facts_of(serving, self._options.environment)

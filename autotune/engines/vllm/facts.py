@@ -48,11 +48,13 @@ class ServerFacts:
     """Tensor times pipeline parallel ranks."""
     scheduler_steps: int
     """Decode steps a stream event stands for (--num-scheduler-steps)."""
+    tokens_a_step: int
+    """Tokens that one decode step takes of each sequence: 1, and those of speculative decoding."""
     eager: bool
     gears: tuple[int, ...]
     """Gears of graph mode, ascending; empty without it."""
     capture_sizes: tuple[int, ...]
-    """Capture sizes that the command line fixes, ascending."""
+    """Capture sizes that the command line fixes, in tokens of a step, ascending."""
 
     def settings(self, default: int) -> Settings:
         """The setting found; `default` is the engine's own --max-num-seqs.
@@ -97,6 +99,7 @@ def facts_of(serving: Serving, environment: Mapping[str, str]) -> ServerFacts:
         tensor_parallel=tensor,
         ranks=tensor * (number_of(words, Flag.PIPELINE_PARALLEL_SIZE) or 1),
         scheduler_steps=number_of(words, Flag.NUM_SCHEDULER_STEPS) or 1,
+        tokens_a_step=1 + _speculated(words),
         eager=has(words, Flag.ENFORCE_EAGER),
         gears=_gears(known) if not has(words, Flag.ENFORCE_EAGER) else (),
         capture_sizes=_capture_sizes(words),
@@ -108,12 +111,15 @@ def grid_of(facts: ServerFacts, *, most: int) -> tuple[int, ...]:
 
     1, 2, 4 and multiples of 8, which are what vLLM captures; only multiples of the tensor parallel size,
     as sequence parallelism wants; with gears no 1; sizes that the command line fixes, and above them
-    multiples of 8.
+    multiples of 8. Sizes are in tokens: with speculative decoding a sequence takes several of them.
     """
     tensor = facts.tensor_parallel
     step = math.lcm(8, tensor)
-    first = facts.capture_sizes[-1] if facts.capture_sizes else 0
-    small = facts.capture_sizes or tuple(tensor * factor for factor in (1, 2, 4))
+    captured = tuple(
+        size // facts.tokens_a_step for size in facts.capture_sizes if size % facts.tokens_a_step == 0
+    )
+    first = captured[-1] if captured else 0
+    small = captured or tuple(tensor * factor for factor in (1, 2, 4))
     steps = range((first // step + 1) * step, most + 1, step)
     sizes = {size for size in (*small, *facts.gears, *steps) if size <= most and size % tensor == 0}
     return tuple(sorted(sizes - {1} if facts.gears else sizes))
@@ -145,13 +151,24 @@ def _capture_sizes(words: Sequence[str]) -> tuple[int, ...]:
     return tuple(sorted(given | set(_sizes_in(document))))
 
 
+def _speculated(words: Sequence[str]) -> int:
+    """Tokens that speculative decoding guesses ahead in each step."""
+    tokens = _member(text_of(words, Flag.SPECULATIVE_CONFIG) or "", "num_speculative_tokens")
+    return tokens if type(tokens) is int and tokens > 0 else 0
+
+
 def _sizes_in(document: str) -> tuple[int, ...]:
+    sizes = _member(document, "cudagraph_capture_sizes")
+    return tuple(size for size in sizes if type(size) is int and size > 0) if isinstance(sizes, list) else ()
+
+
+def _member(document: str, key: str) -> object:
+    """A member of a JSON object on the command line; None where there is none."""
     try:
         config = json_value(document)
     except ValueError:
-        return ()
-    sizes = config.get("cudagraph_capture_sizes") if isinstance(config, dict) else None
-    return tuple(size for size in sizes if type(size) is int and size > 0) if isinstance(sizes, list) else ()
+        return None
+    return config.get(key) if isinstance(config, dict) else None
 
 
 def _refuse_unusable(words: Sequence[str]) -> None:

@@ -36,6 +36,7 @@ class Flag(Enum):
     CUDAGRAPH_CAPTURE_SIZES = "cudagraph-capture-sizes"
     COMPILATION_CONFIG = "compilation-config"
     COMPILATION_SHORT = "O"
+    SPECULATIVE_CONFIG = "speculative-config"
     CONFIG = "config"
     HEADLESS = "headless"
     NNODES = "nnodes"

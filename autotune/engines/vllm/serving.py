@@ -1,4 +1,4 @@
-"""Serving: what starts the server, a command or a script, as a text into which values are spliced."""
+"""Serving: what starts the server, a command, a script or a deployment file; values are spliced into it."""
 
 import re
 import shlex
@@ -8,6 +8,7 @@ from typing import Final, final
 
 from autotune.engines.vllm.entry import Entry, find_entry
 from autotune.engines.vllm.flags import Flag, find, flag_name
+from autotune.engines.vllm.motor_config import MotorConfig, is_motor_config, read_motor_config
 from autotune.engines.vllm.shell_words import ShellCommand, ShellWord, shell_commands
 from autotune.errors import Refused
 
@@ -165,7 +166,7 @@ class Script:
         return tuple(self.text.splitlines())
 
 
-Serving = CommandLine | Script
+Serving = CommandLine | Script | MotorConfig
 
 
 def read_command(words: Sequence[str]) -> CommandLine:
@@ -174,6 +175,11 @@ def read_command(words: Sequence[str]) -> CommandLine:
     if entry is None:
         raise Refused(f"the command starts no vLLM server: {shlex.join(words)}", hint=_NO_SERVER)
     return CommandLine(words=tuple(words), entry=entry)
+
+
+def read_file(text: str, known: Mapping[str, str]) -> Script | MotorConfig:
+    """Read what engine.script names: a script, or the user_config.json of a deployment. Raises Refused."""
+    return read_motor_config(text) if is_motor_config(text) else read_script(text, known)
 
 
 def read_script(text: str, known: Mapping[str, str]) -> Script:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from autotune.engines.vllm.facts import ServerFacts, facts_of, gears_for
 from autotune.engines.vllm.flags import Flag
+from autotune.engines.vllm.motor_config import MotorConfig
 from autotune.engines.vllm.serving import GEAR_LIST, CommandLine, Script, Serving
 from autotune.engines.vllm.start_checks import check_settings
 from autotune.errors import LaunchCause, LaunchFailed
@@ -17,6 +18,7 @@ from autotune.process.environment import without_proxies
 from autotune.process.ports import choose_free
 
 LOOPBACK = "127.0.0.1"
+DEPLOYED = "the file describes prefill and decode instances that their own deployer starts"
 SCRIPT_NAME = "run_vllm.sh"
 """Managed inference services fix it."""
 _INTERPRETER = re.compile(r"#!\s*(\S+)[ \t]*([^\r\n]*)")
@@ -83,6 +85,8 @@ def argv_of(trial: Trial, directory: Path) -> tuple[str, ...]:
             return (program(words[0], trial.environment), *words[1:])
         case Script(text=text):
             return (*_interpreter(text, trial.environment), str(_written(text, directory)))
+        case MotorConfig():
+            raise LaunchFailed(LaunchCause.CONFIG, DEPLOYED, lines=(DEPLOYED,))
 
 
 def program(name: str, environment: Mapping[str, str]) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autotune.engines.vllm.facts import GEARS_ENABLED, facts_of, gears_for
 from autotune.engines.vllm.flags import Flag
-from autotune.engines.vllm.serving import GEAR_LIST, Script, read_script
+from autotune.engines.vllm.serving import GEAR_LIST, CommandLine, read_file
 from autotune.engines.vllm.trial import edited
 from autotune.errors import Refused
 from autotune.model.settings import Settings
@@ -44,10 +44,10 @@ def edit_script(text: str, winner: Settings, environment: Mapping[str, str], *, 
     set itself is told, since the script can't be edited for it. Raises Refused for one that starts no server.
     """
     known = {**environment, **({GEARS_ENABLED: "1", GEAR_LIST: gears} if gears else {})}
-    script = read_script(text, known)
+    script = read_file(text, known)
     facts = facts_of(script, known)
     after = edited(script, winner, facts.settings(0), facts)
-    assert isinstance(after, Script), "a script stays a script"
+    assert not isinstance(after, CommandLine), "a file stays a file"
     notes: tuple[str, ...] = ()
     if facts.gears and GEAR_LIST not in script.assignments:
         notes = (
