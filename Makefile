@@ -1,5 +1,10 @@
 # `make help` lists what can be made. Nothing else is needed than Python 3.10 to 3.13 with venv.
 PYTHON ?= python3
+# `make wheelhouse PYTHON=3.11` names a version; elsewhere PYTHON is a program
+VERSION := $(filter 3.%,$(PYTHON))
+ifneq ($(VERSION),)
+override PYTHON := python3
+endif
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
@@ -10,10 +15,10 @@ INSTALL := $(PIP) install --no-compile --require-hashes --only-binary :all:
 EMULATED := --blocks 136 --max-batch-size 22 --time-scale 40 --port 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fuzz bench test-vllm demo-vllm sample lock clean
+.PHONY: help demo test check fuzz audit wheelhouse try-wheelhouse wheels bench test-vllm demo-vllm sample lock clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.runtime ## Tune the emulated daemon from start to report
 	@rm -rf .demo && chmod go-w profiles/*.yaml
@@ -37,6 +42,19 @@ REPORT ?= reports/bench/fuzz.md
 
 fuzz: $(VENV)/.fuzz ## Give every parser hostile input, SECONDS=600 each; writes reports/bench/fuzz.md
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(REPORT),--report $(REPORT))
+
+wheelhouse: $(VENV)/.runtime ## All run-time wheels and our own, PLATFORM=aarch64 PYTHON=3.11, for a host without a network
+	@$(BIN)/python -m tests.airgap.collect $(if $(PLATFORM),--machine $(PLATFORM)) $(if $(VERSION),--python $(VERSION))
+
+try-wheelhouse: $(VENV)/.runtime ## Install here from such a folder alone, and run the command
+	@$(BIN)/python -m tests.airgap.collect --output .wheelhouse
+	@sh tests/airgap/install.sh .wheelhouse/cp* $(BIN)/python $(VENV)-airgap
+
+wheels: $(VENV)/.runtime ## For every locked dependency the aarch64 wheel of each Python; writes reports/bench/wheels.md
+	@$(BIN)/python -m tests.airgap.table --report reports/bench/wheels.md
+
+audit: $(VENV)/.dev ## Known weaknesses of the locked packages, and bandit over the code
+	$(BIN)/python -m tests.security.audit
 
 bench: $(VENV)/.dev ## Measure the hot paths beside their rivals; on a quiet machine, writes reports/bench
 	@mkdir -p reports/bench
@@ -69,7 +87,7 @@ lock: ## Pin every dependency with its hashes
 	rm -r $(VENV)-lock
 
 clean: ## Remove the environment and what tests left
-	rm -rf $(VENV) .venv-* .demo .fuzz .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*
+	rm -rf $(VENV) .venv-* .demo .fuzz .wheelhouse .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .coverage*
 
 $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' \
