@@ -45,6 +45,11 @@ class HostPreparation:
         """CPUs for the service; None when it is not bound."""
         return frozenset(self.placement.daemon.cpus) or None
 
+    @property
+    def binds(self) -> bool:
+        """Whether the service gets CPUs or memory of its own."""
+        return bool(self.placement.daemon.cpus or self.memory.words)
+
     def lines(self) -> tuple[Fact, ...]:
         """What will be changed, for the plan."""
         settings = summary((*planned_settings(self.wish, self.root), *self._memory_result()))

@@ -35,6 +35,8 @@ class HostSide:
     """One side, ready to be joined with a strategy and a store."""
 
     engine: Engine
+    plain_engine: Engine | None = None
+    """The same without CPUs and memory of its own, for a comparison; None where the first has none either."""
     source: Source
     clock: InterruptibleClock
     blocks: int | None = None

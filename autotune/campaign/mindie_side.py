@@ -49,7 +49,8 @@ def mindie_side(profile: Profile, state: StateDirectory, run: str, listener: Lis
     )
     description = MindieEngine(options).describe()
     gate = _npu_gate(description, host, environment, clock, listener)
-    engine = MindieEngine(replace(options, before_start=gate.wait))
+    options = replace(options, before_start=gate.wait)
+    engine = MindieEngine(options)
     production = ProductionService(
         config_path=Path(description.config_path),
         section=profile.engine.service,
@@ -68,6 +69,7 @@ def mindie_side(profile: Profile, state: StateDirectory, run: str, listener: Lis
     )
     return HostSide(
         engine=engine,
+        plain_engine=MindieEngine(replace(options, cpus=None, prefix=())) if host.binds else None,
         source=source,
         clock=clock,
         host_lines=(*host.lines(), *_boot_lines(profile, state)),

@@ -51,7 +51,8 @@ def vllm_side(profile: Profile, state: StateDirectory, run: str, listener: Liste
     ranks = VllmEngine(options).ranks
     chips = chips_of(range(ranks), host.npus, environment)
     gate = NpuGate(lambda: read_npus(near_cpus=False), chips, clock, listener)
-    engine = VllmEngine(replace(options, before_start=gate.wait))
+    options = replace(options, before_start=gate.wait)
+    engine = VllmEngine(options)
     description = engine.describe()
     source = own_source_of(
         profile.workload,
@@ -63,6 +64,7 @@ def vllm_side(profile: Profile, state: StateDirectory, run: str, listener: Liste
     )
     return HostSide(
         engine=engine,
+        plain_engine=VllmEngine(replace(options, cpus=None, prefix=())) if host.binds else None,
         source=source,
         clock=clock,
         blocks=engine.fixed_blocks,

@@ -1,9 +1,11 @@
-"""`autotune host`: show, apply and restore the host settings of a campaign by hand."""
+"""`autotune host`: show, apply, restore and measure the host settings of a campaign by hand."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+
+from autotune.cli.host_measure import command as measure
 
 if TYPE_CHECKING:
     from autotune.store.journal import FileJournal
@@ -15,7 +17,10 @@ _STATE = click.option(
 
 @click.group("host")
 def command() -> None:
-    """Governor, huge pages and CPUs of this host: show, apply, restore."""
+    """Governor, huge pages and CPUs of this host: show, apply, restore, measure."""
+
+
+command.add_command(measure)
 
 
 @command.command("show")

@@ -14,7 +14,7 @@ COMMANDS = {
     "estimate": "Blocks, bracket and start from the model and the memory; touches nothing.",
     "doctor": "Check everything that a campaign needs, each with the command that mends it.",
     "load": "Load a service and measure its tokens a second.",
-    "host": "Governor, huge pages and CPUs of this host: show, apply, restore.",
+    "host": "Governor, huge pages and CPUs of this host: show, apply, restore, measure.",
     "emulate": "Make an install whose daemon is the bundled stand-in.",
     "apply": "Write the winner of a run into the service's configuration.",
     "rollback": "Put back what was there before the last winner was applied.",
