@@ -2,6 +2,7 @@
 
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from typing import Final
 
 from autotune.campaign.ending import Ending, ended
 from autotune.campaign.parts import Bounds, Parts
@@ -14,6 +15,9 @@ from autotune.model.move import Finish, Launch, Measure, Move, Wait
 from autotune.model.protocols import LevelRequest, Service
 
 _WAIT_SECONDS = 5.0
+_GOING_SECONDS = 2.0
+_DEADLY: Final = (InvalidReason.SERVICE_DIED, InvalidReason.STALLED)
+"""What ends a launch, though its process may still be there."""
 
 
 @dataclass(kw_only=True, slots=True)
@@ -129,8 +133,22 @@ class CampaignRun:
         except LaunchFailed as failure:
             self._failed_running(failure)
             return
-        if isinstance(level, Invalid) and level.reason is InvalidReason.SERVICE_DIED:
-            self._failed_running(LaunchFailed(LaunchCause.CRASHED, level.detail or "died under load"))
+        if isinstance(level, Invalid) and level.reason in _DEADLY:
+            self._failed_running(self._why(level))
+
+    def _why(self, level: Invalid) -> LaunchFailed:
+        """Give a service that is on its way down a moment; one that stays hangs."""
+        service, clock = self._must_run().service, self._parts.clock
+        limit = clock.now() + _GOING_SECONDS
+        while level.reason is InvalidReason.SERVICE_DIED and clock.now() < limit:
+            clock.sleep(_GOING_SECONDS / 10)
+            try:
+                service.check()
+            except LaunchFailed as failure:
+                return failure
+        lines = (level.detail,) if level.detail else ()
+        message = "the service is there and answers no request any more"
+        return LaunchFailed(LaunchCause.TIMEOUT, message, lines=lines)
 
     def _end_launch(self) -> None:
         """Stop the running launch, if any, and make its record final."""

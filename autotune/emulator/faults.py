@@ -23,6 +23,8 @@ class Faults:
     """maxPrefillTokens at or above which the warm-up runs out of memory."""
     crash_after_requests: int | None = None
     """A rank dies when this many requests have been taken, and takes the service down."""
+    out_of_memory_after_requests: int | None = None
+    """The NPU runs out of memory under load, with the vendor's lines, and the service goes down."""
     stall_after_requests: int | None = None
     """No token comes any more once this many requests have been taken."""
     stall_seconds: float | None = None
@@ -47,6 +49,8 @@ class Faults:
     """Largest share by which the blocks of a launch fall below the install's number."""
     foreign_requests_per_second: float = 0.0
     """Requests of somebody else, 186 tokens in and 346 out."""
+    not_found: bool = False
+    """Every inference is answered with 404, though the service says that it started and is healthy."""
     served_max_batch_size: int | None = None
     """The maxBatchSize that /info claims, whatever the configuration says."""
     orphans: bool = False

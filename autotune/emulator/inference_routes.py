@@ -86,6 +86,8 @@ class InferenceRoutes:
         body = json_object(request.body)
         if self._service.stopped:
             raise Rejected(503, "The service has been stopped")
+        if self._service.faults.not_found:
+            raise Rejected(404, "Not Found")
         if self._service.strikes():
             raise Rejected(self._service.faults.error_status, "Failed to get engine response.")
         return read(body)

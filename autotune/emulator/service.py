@@ -13,6 +13,7 @@ from autotune.emulator.protocols.reply import Inquiry, Model
 from autotune.emulator.served import Served
 from autotune.emulator.streams import Sink, Stream, plan_reply, seeded
 from autotune.errors import UsageError
+from autotune.mindie_rules import log_printing
 
 _HEALTH_CHECK_SECONDS: Final = 5.0
 """Interval of the health checker of 3.x, which needs one to call a service normal."""
@@ -97,9 +98,18 @@ class EmulatedService:
         faults = self.faults
         if faults.crash_after_requests is not None and self._taken >= faults.crash_after_requests:
             self.crash()
+        limit = faults.out_of_memory_after_requests
+        if limit is not None and self._taken >= limit:
+            self._run_out_of_memory()
         if faults.stall_after_requests is not None and self._taken >= faults.stall_after_requests:
             self._stall(faults)
         return faults.error_rate > 0 and self._random.random() < faults.error_rate
+
+    def _run_out_of_memory(self) -> None:
+        for line in log_printing.out_of_memory(self.log.stamp(), gib=2.57):
+            self.log.line("llm", "ERROR", line)
+        self.log.flush()
+        self.crash()
 
     def _stall(self, faults: Faults) -> None:
         if self._stalled:

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from typing_extensions import Self
 
 POLL_SECONDS = 2.0
-"""Of the host's clock: seldom enough to cost nothing."""
+"""Of the host's clock, between two looks at the counters: seldom enough to cost nothing."""
+ALIVE_SECONDS = 0.25
+"""Between two looks whether it is still there, which ask nobody."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -77,16 +79,24 @@ class Polling:
         return extra[len(extra) // 2] if extra else None
 
     def _ask_until_quit(self) -> None:
-        while not self._quit.wait(self._period) and self.gone is None:
+        next_ask = perf_counter() + self._period
+        while not self._quit.wait(min(ALIVE_SECONDS, self._period)) and self.gone is None:
+            if perf_counter() < next_ask:
+                self._look()
+                continue
+            next_ask = perf_counter() + self._period
             self._ask()
 
-    def _ask(self) -> None:
+    def _look(self) -> None:
         try:
             self._service.check()
-            counters = self._service.counters()
         except LaunchFailed as error:
             self.gone = error.message
-            return
+
+    def _ask(self) -> None:
+        self._look()
+        try:
+            counters = self._service.counters() if self.gone is None else None
         except AutotuneError:
             return
         if counters is not None:

@@ -4,7 +4,6 @@ import os
 import signal
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -79,42 +78,11 @@ def test_a_daemon_that_is_killed_is_noticed_and_its_orphans_are_ended(make_bench
     assert bench.facts() == before
 
 
-def test_a_worker_that_is_killed_takes_the_service_down_and_that_is_noticed(bench):
-    with bench.engine().launch(WANTED) as service:
-        ranks = [
-            stat
-            for stat in Tree(identity_of(service.pid)).living()
-            if stat.name.startswith("mindie_llm_back")
-        ]
-        os.kill(ranks[0].identity.pid, signal.SIGKILL)
-        failure = wait_for_failure(service)
-    assert failure.cause is LaunchCause.CRASHED
-    assert failure.lines
-
-
-def test_a_crash_after_some_requests_is_noticed(make_bench):
-    bench = make_bench(faults=Faults(crash_after_requests=3))
-    with bench.engine().launch(WANTED) as service:
-        for _ in range(4):
-            ask(service)
-        assert wait_for_failure(service).cause is LaunchCause.CRASHED
-
-
 def test_counters_of_a_dead_service_are_none(bench):
     with bench.engine().launch(WANTED) as service:
         os.kill(service.pid, signal.SIGKILL)
         wait_for_failure(service)
         assert service.counters() is None
-
-
-def test_a_daemon_that_ignores_sigterm_is_killed_after_its_grace(make_bench, monkeypatch):
-    monkeypatch.setattr("autotune.engines.mindie.stopping.GRACE_SECONDS", 0.5)
-    bench = make_bench(faults=Faults(deaf=True))
-    before = bench.facts()
-    with bench.engine().launch(WANTED):
-        pass
-    assert any(isinstance(event, Warned) and "ignored SIGTERM" in event.message for event in bench.events)
-    assert bench.facts() == before
 
 
 def test_an_edit_by_somebody_else_is_never_overwritten(bench):
@@ -154,39 +122,8 @@ def test_an_edit_by_somebody_else_beside_a_private_launch_stays(bench):
     assert bench.config.read_text() == edited
 
 
-def test_a_daemon_that_is_killed_under_load_is_noticed_at_once(bench):
-    before = bench.facts()
-    with bench.engine().launch(WANTED) as service, ThreadPoolExecutor(16) as pool:
-        for _ in range(16):
-            pool.submit(ask, service, 512)
-        time.sleep(0.5)
-        began = time.monotonic()
-        os.kill(service.pid, signal.SIGKILL)
-        failure = wait_for_failure(service)
-        assert time.monotonic() - began < 1.0
-        assert failure.cause is LaunchCause.CRASHED
-    assert bench.facts() == before
-
-
 def test_a_replaced_mode_is_put_back(bench):
     before = bench.facts()
     with bench.engine().launch(WANTED):
         bench.config.chmod(0o600)
     assert bench.facts() == before
-
-
-def test_the_blocks_of_each_start_are_read_anew(make_bench):
-    bench = make_bench(faults=Faults(blocks_spread=0.2))
-    engine, seen = bench.engine(), set()
-    for _ in range(2):
-        with engine.launch(WANTED) as service:
-            seen.add(service.blocks.count)
-    assert len(seen) == 2
-
-
-def test_output_that_is_truncated_while_the_service_runs_is_no_hindrance(bench):
-    with bench.engine().launch(WANTED) as service:
-        os.truncate(bench.work_dir / "launch-001" / "output.log", 0)
-        service.check()
-        os.kill(service.pid, signal.SIGKILL)
-        assert wait_for_failure(service).cause is LaunchCause.CRASHED

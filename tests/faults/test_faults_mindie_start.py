@@ -4,7 +4,6 @@ import os
 import signal
 import socket
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -43,41 +42,6 @@ def stand_in(bench, script: str) -> None:
     daemon.chmod(0o550)
 
 
-@pytest.mark.parametrize(
-    ("faults", "cause", "words"),
-    [
-        (Faults(out_of_memory_at=300), LaunchCause.MEMORY, "out of memory"),
-        (Faults(warm_up_out_of_memory_at=8192), LaunchCause.MEMORY, "maxPrefillTokens"),
-        (Faults(start_failure="model"), LaunchCause.MODEL, ""),
-        (Faults(start_failure="permission"), LaunchCause.PERMISSION, ""),
-        (Faults(start_failure="exit"), LaunchCause.UNKNOWN, ""),
-    ],
-    ids=lambda value: getattr(value, "value", None),
-)
-def test_a_start_that_dies_has_its_class_and_its_first_lines(make_bench, faults, cause, words):
-    failure = failing(make_bench(faults=faults))
-    assert failure.cause is cause
-    assert failure.lines
-    assert words in "\n".join(failure.lines)
-
-
-def test_an_exit_is_noticed_within_a_second(make_bench):
-    bench = make_bench(faults=Faults(start_failure="exit"), start_seconds=40.0)
-    began = time.monotonic()
-    failing(bench)
-    assert time.monotonic() - began < 1.0 + 1.0 + 2.0  # loading, noticing, starting an interpreter
-
-
-def test_a_configuration_that_the_daemon_refuses_is_told_in_its_words(bench):
-    text = bench.config.read_text()
-    bench.config.write_text(
-        text.replace('"templateName" : "Standard_LLM"', '"templateName" : "Standard_llama"')
-    )
-    failure = failing(bench)
-    assert failure.cause is LaunchCause.CONFIG
-    assert any("templateName" in line for line in failure.lines)
-
-
 def test_a_failure_that_only_the_log_file_tells_of_shows_its_first_error(bench):
     (bench.install / "model").chmod(0o777)
     assert "modelWeightPath" in failing(bench).lines[0]
@@ -90,76 +54,6 @@ def test_a_port_in_use_is_refused_by_the_pid_of_its_owner_who_is_left_alone(benc
         assert f"pid {os.getpid()}" in failure.message
         assert server.fileno() > 0
     assert len(list(bench.work_dir.glob("launch-001/output.log"))) == 0  # it was never started
-
-
-def test_a_port_that_is_taken_while_the_model_loads_has_its_class(make_bench):
-    bench = make_bench(start_seconds=60.0)
-    port, stolen = own_port(bench), []
-    timer = threading.Timer(0.7, lambda: stolen.append(socket.create_server(("127.0.0.1", port))))
-    timer.start()
-    failure = failing(bench)
-    timer.join()
-    stolen[0].close()
-    assert failure.cause is LaunchCause.PORT
-
-
-def test_time_wait_on_a_port_is_waited_for(bench):
-    port = own_port(bench)
-    with socket.socket() as server:
-        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        server.bind(("127.0.0.1", port))
-        server.listen()
-        with socket.create_connection(("127.0.0.1", port)) as client:
-            accepted, _ = server.accept()
-            accepted.close()
-            client.recv(1)
-
-    class Clock:
-        time = 0.0
-
-        def now(self):
-            return self.time
-
-        def wall(self):
-            return time.time()
-
-        def sleep(self, seconds):
-            self.time += seconds
-
-    clock = Clock()
-    failure = failing(bench, clock=clock)
-    assert failure.cause is LaunchCause.PORT
-    assert "closed connections" in failure.message
-    assert clock.time >= 75
-
-
-def test_a_start_that_hangs_ends_at_its_timeout(make_bench):
-    failure = failing(make_bench(faults=Faults(start_hang=True)), start_timeout=1.5)
-    assert failure.cause is LaunchCause.TIMEOUT
-
-
-def test_a_daemon_that_says_it_started_and_answers_404_for_ever_is_not_ready(bench, monkeypatch):
-    """Public report of MindIE 2.1: `Daemon start success!`, then 404 on every request."""
-    monkeypatch.setattr("autotune.engines.mindie.readiness.ANSWER_SECONDS", 1.0)
-    stand_in(
-        bench,
-        f"""
-import http.server, threading
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self): self.send_response(200); self.end_headers()
-    def do_POST(self): self.send_response(404); self.end_headers()
-    def log_message(self, *_): pass
-def serve(host, port): http.server.ThreadingHTTPServer((host, port), Handler).serve_forever()
-import json
-server = json.load(open({str(bench.config)!r}))["ServerConfig"]
-threading.Thread(target=serve, args=(server["managementIpAddress"], server["managementPort"])).start()
-print("Daemon start success!", flush=True)
-serve(server["ipAddress"], server["port"])
-""",
-    )
-    failure = failing(bench)
-    assert failure.cause is LaunchCause.TIMEOUT
-    assert "it says that it started, but a request for one token gets 404" in failure.message
 
 
 def test_a_daemon_that_reads_its_own_file_all_the_same_is_no_private_launch(bench):
@@ -182,12 +76,6 @@ time.sleep(60)
     assert bench.facts() == before
 
 
-def test_other_values_served_than_written_are_a_failure(make_bench):
-    failure = failing(make_bench(faults=Faults(served_max_batch_size=200)))
-    assert failure.cause is LaunchCause.READ_BACK
-    assert failure.lines == ("maxBatchSize: 300 was written, 200 is served",)
-
-
 def test_values_that_the_daemon_would_refuse_never_start_it(bench):
     before = bench.facts()
     wrong = Settings(max_batch_size=100, max_prefill_batch_size=200)
@@ -196,13 +84,6 @@ def test_values_that_the_daemon_would_refuse_never_start_it(bench):
     assert failure.value.cause is LaunchCause.CONFIG
     assert bench.journal.recorded == []
     assert bench.facts() == before
-
-
-def test_a_working_directory_that_cannot_be_made(bench, tmp_path):
-    (tmp_path / "file").write_text("")
-    failure = failing(bench, work_dir=tmp_path / "file" / "work")
-    assert failure.cause is LaunchCause.PERMISSION
-    assert bench.journal.recorded == []
 
 
 def test_cpus_that_do_not_exist(bench):
@@ -221,14 +102,6 @@ def test_ctrl_c_while_it_starts_puts_everything_back(make_bench, moment):
             pytest.fail("it started")
     timer.join()
     assert bench.facts() == before
-
-
-def test_a_daemon_that_asks_for_the_password_of_a_key_is_not_waited_for(bench):
-    """An encrypted key without a stored password: nobody could answer."""
-    stand_in(bench, "import time; print('Enter PEM pass phrase:', end='', flush=True); time.sleep(60)")
-    failure = failing(bench)
-    assert failure.cause is LaunchCause.CONFIG
-    assert "Enter PEM pass phrase:" in failure.message
 
 
 def test_a_daemon_that_the_kernel_stops_for_reading_the_terminal_is_not_waited_for(bench):

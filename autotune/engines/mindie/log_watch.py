@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import final
 
 from autotune.errors import LaunchCause, LaunchFailed
-from autotune.mindie_rules.log_failures import MOST_LINES
+from autotune.mindie_rules.log_failures import MOST_LINES, first_failure
 from autotune.mindie_rules.log_lines import LogReading, is_start_line, read_lines
 from autotune.process.output import OutputReader, plain, tail
 
@@ -35,8 +35,9 @@ class LogWatch:
         self.announced = False
         """Whether the start line was seen; it says little about the model's answers."""
 
-    def look(self) -> None:
-        """Read what came since the last look."""
+    def look(self) -> tuple[str, ...]:
+        """Read what came since the last look, and give it."""
+        came: list[str] = []
         for path in sorted(self._directory.rglob("*.log")) if self._directory.is_dir() else ():
             self._readers.setdefault(path, OutputReader(path))
         for reader in self._readers.values():
@@ -44,9 +45,11 @@ class LogWatch:
             if lines and reader is self._readers[self._output]:
                 self._last_output = lines[-1]
             self.announced = self.announced or any(map(is_start_line, lines))
-            self._lines.extend(lines)
+            came.extend(lines)
+        self._lines.extend(came)
         if len(self._lines) > HEAD_LINES + TAIL_LINES:
             del self._lines[HEAD_LINES:-TAIL_LINES]
+        return tuple(came)
 
     def prompt(self) -> str:
         """Give a question for a password that the output ends with; empty when there is none."""
@@ -64,6 +67,14 @@ class LogWatch:
         """Read the lines so far as those of one start."""
         return read_lines(self._lines)
 
+    def memory_ran_out(self) -> LaunchFailed | None:
+        """Look, and say so when the service tells that NPU memory ran out: such requests get no reply."""
+        failure = first_failure(self.look())
+        if failure is None or failure.cause is not LaunchCause.MEMORY:
+            return None
+        message = f"the service ran out of memory under load: {failure.lines[0]}"
+        return LaunchFailed(LaunchCause.MEMORY, message, lines=failure.lines)
+
     def failure(self, returncode: int | None, *, seconds: float, started: bool) -> LaunchFailed:
         """Say why it ended, from its lines first, else from its exit code."""
         self.look()
@@ -77,7 +88,7 @@ class LogWatch:
         lines = lines or tail(self._output, lines=SHOWN_LINES)
         what = "died under load" if started else "did not start"
         return LaunchFailed(
-            cause, f"the service {what}: {_how(returncode)} after {seconds:.0f} s", lines=lines
+            cause, f"the service {what}: {_how(returncode, started)} after {seconds:.0f} s", lines=lines
         )
 
     def _first_errors(self) -> tuple[str, ...]:
@@ -85,14 +96,16 @@ class LogWatch:
         return tuple(islice(dict.fromkeys(errors), MOST_LINES))
 
 
-def _how(returncode: int | None) -> str:
+def _how(returncode: int | None, started: bool) -> str:
     match returncode:
         case None:
             return "no answer"
         case 255:
             return "exit code 255 (it refuses its command line, or could not lead a process group)"
-        case -9:
+        case -9 if not started:
             return "it killed its own process group (exit -9)"
+        case -9:
+            return "killed (signal 9), by itself, by somebody, or by the kernel for want of memory"
         case code if code < 0:
             return f"signal {-code}"
         case code:

@@ -16,6 +16,8 @@ from autotune.process.tree import Tree
 
 LOOK_SECONDS = 5.0
 """How often descendants are looked for while the service is under load."""
+READ_SECONDS = 1.0
+"""How often its output and its logs are read then."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,7 +45,7 @@ class RunningMindie:
     def __init__(self, parts: Parts, *, model_name: str, blocks: Blocks | None) -> None:
         self._parts = parts
         self._blocks = blocks
-        self._began = self._looked = parts.clock.now()
+        self._began = self._looked = self._read = parts.clock.now()
         addresses = parts.addresses
         self._endpoint = Endpoint(
             url=addresses.business, model_name=model_name, management_url=addresses.management
@@ -70,16 +72,30 @@ class RunningMindie:
         return counters(self._parts.control, self._parts.addresses, monitored=self._parts.monitored)
 
     def check(self) -> None:
-        """Raise LaunchFailed when the daemon has ended."""
+        """Raise LaunchFailed when the daemon has ended, or says that its NPU memory ran out.
+
+        The vendor's trouble-shooting page: a daemon whose memory ran out may stay and answer nobody.
+        """
         code = self._parts.child.poll()
         if code is not None:
             raise self._failure(code)
         self._look_around()
+        self._read_lines()
 
     def _failure(self, code: int) -> LaunchFailed:
         seconds = self._parts.clock.now() - self._began
         self._parts.keep_logs()
         return self._parts.watch.failure(code, seconds=seconds, started=True)
+
+    def _read_lines(self) -> None:
+        now = self._parts.clock.now()
+        if now - self._read < READ_SECONDS:
+            return
+        self._read = now
+        failure = self._parts.watch.memory_ran_out()
+        if failure is not None:
+            self._parts.keep_logs()
+            raise failure
 
     def _look_around(self) -> None:
         now = self._parts.clock.now()
