@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --no-compile --require-hashes --only-binary :all:
 EMULATED := --blocks 136 --max-batch-size 22 --time-scale 40 --port 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fuzz audit wheelhouse try-wheelhouse wheels bench test-vllm demo-vllm sample lock clean
+.PHONY: help demo test check fuzz audit wheelhouse try-wheelhouse wheels docs bench test-vllm demo-vllm sample lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -52,6 +52,9 @@ try-wheelhouse: $(VENV)/.runtime ## Install here from such a folder alone, and r
 
 wheels: $(VENV)/.runtime ## For every locked dependency the aarch64 wheel of each Python; writes reports/bench/wheels.md
 	@$(BIN)/python -m tests.airgap.table --report reports/bench/wheels.md
+
+docs: $(VENV)/.dev ## Write the pages that are made from the code: command line, messages
+	@$(BIN)/python -m tests.docs
 
 audit: $(VENV)/.dev ## Known weaknesses of the locked packages, and bandit over the code
 	$(BIN)/python -m tests.security.audit
