@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --no-compile --require-hashes --only-binary :all:
 EMULATED := --blocks 136 --max-batch-size 22 --time-scale 40 --port 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check fuzz audit wheelhouse try-wheelhouse wheels docs bench test-vllm demo-vllm sample lock clean
+.PHONY: help demo test check unit test-pythons fuzz audit wheelhouse try-wheelhouse wheels docs bench test-vllm demo-vllm sample lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -34,7 +34,22 @@ check: $(VENV)/.dev ## Lint, types, import rules and the fast tests
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache >$(VENV)/lint-imports.log || { cat $(VENV)/lint-imports.log; exit 1; }
+	$(MAKE) --no-print-directory unit
+
+unit: $(VENV)/.dev ## The fast tests alone
 	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not slow and not real_time" tests/unit
+
+# other Pythons, as a version manager or the system has them
+OTHERS ?= 3.10 3.12 3.13
+
+test-pythons: ## The fast tests on every other Python that is here, each in an environment of its own
+	@for version in $(OTHERS); do \
+		python=$$(ls $$HOME/.pyenv/versions/$$version.*/bin/python$$version 2>/dev/null | tail -1); \
+		python=$${python:-$$(command -v python$$version || true)}; \
+		if [ -z "$$python" ]; then echo "Python $$version: not here, SKIPPED"; continue; fi; \
+		echo "Python $$version: $$python"; \
+		$(MAKE) --no-print-directory unit VENV=.venv-$$version PYTHON=$$python || exit 1; \
+	done
 
 # seconds for each target; REPORT= writes no page
 SECONDS ?= 600
