@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from autotune.host.npu_chip import NpuChip, NpuProcess, NpuTable, real_number, whole_number
 
-_VERSION = re.compile(r"npu-smi\s+\S+\s+Version:\s*(\S+)", re.IGNORECASE)
+_VERSION = re.compile(r"npu-smi\s+\S+\s+Version\s*:\s*([^\s|]+)", re.IGNORECASE)
 _PAIR = re.compile(r"(\d+)\s*/\s*(\d+)")
 _BLANKS = re.compile(r"\s{2,}")
 _LEAST_PROCESS_CELLS = 4
@@ -41,9 +41,14 @@ def read_table(text: str) -> NpuTable:
             processes += _process(cells, layout.process_columns)
         elif open_chip is None:
             open_chip = _first_row(cells)
+        elif (following := _first_row(cells)) is not None and _is_name(following.name):
+            chips.append(open_chip)  # a card in trouble has no second row
+            open_chip = following
         else:
             chips.append(_second_row(open_chip, cells, layout))
             open_chip = None
+    if open_chip is not None:
+        chips.append(open_chip)
     return NpuTable(version=version[1] if version else "", chips=tuple(chips), processes=tuple(processes))
 
 
@@ -52,7 +57,7 @@ def _rows(text: str) -> list[list[str]]:
     rows = []
     for line in text.splitlines():
         stripped = line.strip()
-        if not stripped.startswith("|") or "npu-smi" in stripped:
+        if not stripped.startswith("|") or _VERSION.search(stripped):
             continue
         cells = [cell.strip() for cell in stripped.strip("|").split("|")]
         if len(cells) == 1:
@@ -98,6 +103,11 @@ def _first_row(cells: list[str]) -> NpuChip | None:
         power_watts=real_number(figures[0]) if figures else None,
         temperature_celsius=whole_number(figures[1]) if len(figures) > 1 else None,
     )
+
+
+def _is_name(text: str) -> bool:
+    """Whether it names a chip, such as 910B3; a second row has a number or nothing there."""
+    return any(letter.isalpha() for letter in text)
 
 
 def _second_row(chip: NpuChip, cells: list[str], layout: _Layout) -> NpuChip:

@@ -57,12 +57,32 @@ HEX = "NUMA node(s): 2\nNUMA node0 CPU(s): 0x3\nNUMA node1 CPU(s): 0xc\n"
 CHINESE = "NUMA 节点：         2\nNUMA 节点0 CPU：    0,1\nNUMA 节点1 CPU：    2,3\n"
 GERMAN = "NUMA-Knoten:                     2\nNUMA-Knoten0 CPU(s):  0,1\nNUMA-Knoten1 CPU(s):  2,3\n"
 FRENCH = "Nœud(s) NUMA :  2\nNœud NUMA 0 de processeur(s) : 0-1\nNœud NUMA 1 de processeur(s) : 2-3\n"
+JAPANESE = "NUMA ノード数: 2\nNUMA ノード 0 CPU: 0,1\nNUMA ノード 1 CPU: 2,3\n"
+PORTUGUESE = "Nó(s) de NUMA: 2\nCPU(s) de nó0 NUMA: 0,1\nCPU(s) de nó1 NUMA: 2,3\n"
+RUSSIAN = "Узлов NUMA: 2\nУзел NUMA0 CPU(s): 0-1\nУзел NUMA1 CPU(s): 2-3\n"
+WINDOWS = "NUMA node(s):2\r\nNUMA node0 CPU(s):0-1\r\nNUMA node1 CPU(s):2-3\r\n"
 WRAPPED = "NUMA node(s): 2\nNUMA node0 CPU(s):  0,\n                    1\nNUMA node1 CPU(s):  2,3\n"
 
 
 @pytest.mark.parametrize(
     "text",
-    [PLAIN_JSON, NESTED_JSON, PARSABLE, CHOSEN, EXTENDED, JSON_ROWS, HEX, CHINESE, GERMAN, FRENCH, WRAPPED],
+    [
+        PLAIN_JSON,
+        NESTED_JSON,
+        PARSABLE,
+        CHOSEN,
+        EXTENDED,
+        JSON_ROWS,
+        HEX,
+        CHINESE,
+        GERMAN,
+        FRENCH,
+        JAPANESE,
+        PORTUGUESE,
+        RUSSIAN,
+        WINDOWS,
+        WRAPPED,
+    ],
 )
 def test_the_same_two_nodes_are_read_from_every_form(text):
     found = read_lscpu(text)

@@ -140,6 +140,46 @@ def test_ascend_950_has_columns_of_its_own():
     assert [(each.npu_id, each.pid) for each in table.processes] == [(0, 1001)]
 
 
+OLD_310P = """
+  +-------------------|-----------------|------------------------------------------------------+
+  | npu-smi 22.0.2                       Version:22.0.2|
+  +-------------------|-----------------|------------------------------------------------------+
+  | NPU     Name      | Health          | Power(W)     Temp(C)           Hugepages-Usage(page) |
+  | Chip    Device    | Bus-Id          | AICore(%)    Memory-Usage(MB)                        |
+  +===================|=================|======================================================+
+  | 8       310P3     | OK              | 17.1         56                0    / 0              |
+  | 0       0         | 0000:86:00.0    | 0            3292 / 21527                            |
+  | 12      310P3     | Alarm           | NA           NA                NA                    |
+  | 40      310B4     | Warning         | 0.0          45                15   / 15             |
+  | 0       2         | NA              | 0            1400 / 3513                             |
+  | NPU     Chip      | Process id      | Process name             | Process memory(MB)        |
+  | 8       0         | 4711            | npu-smi-exporter         | 120                       |
+"""
+
+
+def test_older_rulers_cards_in_trouble_and_ids_that_skip_are_read():
+    table = read_table(OLD_310P)
+    assert table.version == "22.0.2"
+    assert chip_rows(table) == [
+        (8, 0, "310P3", 3292, 21527),
+        (12, 0, "310P3", None, None),
+        (40, 0, "310B4", 1400, 3513),
+    ]
+    assert [(chip.health, chip.logic_id) for chip in table.chips] == [
+        ("OK", 0),
+        ("Alarm", None),
+        ("Warning", 2),
+    ]
+    assert [(each.npu_id, each.name) for each in table.processes] == [(8, "npu-smi-exporter")]
+
+
+@pytest.mark.parametrize("name", [path.name for path in sorted(GOLDEN.glob("n*.txt"))])
+def test_windows_line_ends_indents_and_watch_s_head_change_nothing(name):
+    text = golden(name)
+    shown = "Every 1.0s: npu-smi info\r\n\r\n" + "".join(f"   {line}\r\n" for line in text.splitlines())
+    assert read_table(shown) == read_table(text)
+
+
 def test_two_tables_one_after_the_other_are_both_read():
     text = golden("n14_910B4_25.5.2_single_visible_id5.txt")
     assert len(read_table(text + "\n" + text).chips) == 2
