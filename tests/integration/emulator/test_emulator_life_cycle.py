@@ -100,9 +100,19 @@ def test_no_child_is_left_after_a_stop(start):
     assert not any(child.is_running() for child in children)
 
 
+def catches(pid: int, number: int) -> bool:
+    """Whether the process has a handler for the signal."""
+    lines = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace").splitlines()
+    caught = next(line for line in lines if line.startswith("SigCgt:")).partition(":")[2]
+    return bool(int(caught, 16) >> (number - 1) & 1)
+
+
 def test_sigterm_during_the_load_ends_with_sigabrt(start):
     daemon = start(start_seconds=600.0)
-    time.sleep(1.0)
+    end = time.monotonic() + 20
+    while not catches(daemon.process.pid, signal.SIGTERM):
+        assert time.monotonic() < end
+        time.sleep(0.02)
     daemon.process.send_signal(signal.SIGTERM)
     assert daemon.wait_ended() == -signal.SIGABRT
 

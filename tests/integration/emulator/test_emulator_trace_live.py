@@ -2,6 +2,7 @@
 
 import re
 import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import requests
@@ -16,6 +17,7 @@ from autotune.simulator.trace_lines import read_lines
 
 SMALL = {"blocks": 20, "max_batch_size": 12, "max_prefill_batch_size": 5}
 """So few blocks that the growing replies lose theirs again and again."""
+GIVEN_UP = 3
 
 
 def body(number: int, tokens: int) -> dict[str, object]:
@@ -25,17 +27,19 @@ def body(number: int, tokens: int) -> dict[str, object]:
 
 def recorded(daemon, trace):
     """Twelve streams at once, one of which is given up, then one alone; the trace when it is all over."""
-    ask = {"stream": True, "timeout": 20}
-    url = f"{daemon.business}/generate_stream"
-    replies = [requests.post(url, json=body(number, 150 + 9 * number), **ask) for number in range(12)]
-    next(replies[3].iter_content(1))
-    replies[3].close()
-    for reply in (*replies[:3], *replies[4:]):
-        assert reply.content
-    assert requests.post(url, json=body(12, 3), timeout=20).ok
+    with ThreadPoolExecutor(12) as clients:
+        streams = [clients.submit(read_stream, daemon, number) for number in range(12)]
+    assert all(stream.result() for stream in streams)
+    assert requests.post(f"{daemon.business}/generate_stream", json=body(12, 3), timeout=20).ok
     daemon.process.send_signal(signal.SIGTERM)
     daemon.wait_ended()
     return read_lines(trace.read_text(encoding="utf-8").splitlines())
+
+
+def read_stream(daemon, number):
+    url = f"{daemon.business}/generate_stream"
+    with requests.post(url, json=body(number, 400 + 9 * number), stream=True, timeout=60) as reply:
+        return next(reply.iter_content(1)) if number == GIVEN_UP else reply.content
 
 
 def rules_of(daemon):
