@@ -221,6 +221,7 @@ class CampaignRun:
             settings=None if isinstance(move, Measure) else move.settings,
             concurrency=move.concurrency if isinstance(move, Measure) else None,
             reason=move.reason,
+            expected=move.expected if isinstance(move, Launch) else None,
         )
         self._decisions.append(decision)
         self._parts.store.decided(decision)

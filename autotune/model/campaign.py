@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from autotune.model.bracket import Bracket
 from autotune.model.launch import LaunchRecord
 from autotune.model.measurement import Measurement
-from autotune.model.move import VerdictCode
+from autotune.model.move import Expected, VerdictCode
 from autotune.model.service import Description, Fact
 from autotune.model.settings import Settings
 
@@ -49,6 +49,8 @@ class Decision:
     settings: Settings | None
     concurrency: int | None
     reason: str
+    expected: Expected | None = None
+    """What the launch was expected to read, where the strategy predicts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

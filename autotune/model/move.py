@@ -20,12 +20,23 @@ class VerdictCode(Enum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Expected:
+    """What a strategy expects a launch to read, said before it starts."""
+
+    tokens_per_second: float
+    half_width: float
+    """Half of the 95 % prediction interval, a fraction."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Launch:
     """End the running launch, if any, and start the service with these settings."""
 
     settings: Settings
     purpose: Purpose
     reason: str = ""
+    expected: Expected | None = None
+    """None where the strategy predicts nothing."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from autotune.model.move import Expected
 from autotune.search.belief import Posterior
 from autotune.search.family import Floats
 from autotune.search.observations import Observations
@@ -11,6 +12,7 @@ from autotune.search.observations import Observations
 _NODES = 21
 _LEAST_CHANCE = (0.0, 0.8, 0.8)
 """Chance to come up that a size must have to be tried after none, one, two or more failed starts."""
+_NORMAL_95 = 1.96
 _BEYOND = 0.9
 """Chance that a size above everything that ran comes up, when none has failed yet."""
 
@@ -27,6 +29,8 @@ class Choice:
     """Size to recommend among those restarted."""
     missed: float
     """Chance that the best size is more than the margin faster than that."""
+    expected: Expected | None = None
+    """What the restart at `following` should read; None while nothing gives the curve its scale."""
 
 
 def chance_to_run(observations: Observations, sizes: Floats) -> Floats:
@@ -53,8 +57,9 @@ def choose(
     promise = _promise(posterior, mean, known) * chance
     at = int(np.argmax(promise)) if chance.max() > 0.0 else None
     following = None if at is None else posterior.sizes[at]
+    expected = None if at is None or not observations.rows else _expected(posterior, at)
     if not known:
-        return Choice(following=following, promise=float("inf"), best=None, missed=1.0)
+        return Choice(following=following, promise=float("inf"), best=None, missed=1.0, expected=expected)
     leader = max(known, key=lambda index: mean[index])
     equal = [index for index in known if mean[index] >= mean[leader] - tie]
     best = min(equal, key=lambda index: posterior.sizes[index])
@@ -67,6 +72,16 @@ def choose(
         promise=0.0 if at is None else float(promise[at]),
         best=posterior.sizes[best],
         missed=missed,
+        expected=expected,
+    )
+
+
+def _expected(posterior: Posterior, at: int) -> Expected:
+    """The belief at one size, with the error that one more reading has."""
+    draws = posterior.draws[:, at]
+    deviation = float(np.hypot(draws.std(ddof=1), posterior.reading_error))
+    return Expected(
+        tokens_per_second=float(np.exp(draws.mean())), half_width=float(np.expm1(_NORMAL_95 * deviation))
     )
 
 

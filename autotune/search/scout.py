@@ -124,7 +124,10 @@ class Scout:
         if reason is None and choice.following is not None:
             settings = self._space.settings_for(choice.following)
             return Launch(
-                settings=settings, purpose=Purpose.CANDIDATE, reason="the belief's best next restart"
+                settings=settings,
+                purpose=Purpose.CANDIDATE,
+                reason="the belief's best next restart",
+                expected=choice.expected,
             )
         if choice.best is None:
             return Finish(settings=None, code=VerdictCode.NOT_MEASURABLE, reason="no restart gave a reading")

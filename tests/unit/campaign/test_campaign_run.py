@@ -11,7 +11,7 @@ from autotune.campaign.run import CampaignRun
 from autotune.errors import LaunchCause, NotRestored
 from autotune.events import LaunchEnded
 from autotune.model.launch import History, Outcome, Purpose
-from autotune.model.move import Finish, Launch, Measure, Move, VerdictCode
+from autotune.model.move import Expected, Finish, Launch, Measure, Move, VerdictCode
 from autotune.model.settings import Settings
 
 A, B = Settings(max_batch_size=435), Settings(max_batch_size=500)
@@ -169,3 +169,10 @@ def test_every_move_is_stored_for_the_replay(run, store):
     kinds = [decision.kind for decision in store.decisions]
     assert kinds == ["launch", "measure", "launch", "measure", "finish"]
     assert [decision.after_levels for decision in store.decisions] == [0, 0, 1, 1, 2]
+
+
+def test_what_a_launch_was_expected_to_read_is_kept_with_the_decision(run):
+    told = Expected(tokens_per_second=1480.0, half_width=0.04)
+    foretold = Launch(settings=B, purpose=Purpose.CANDIDATE, reason="promises most", expected=told)
+    decisions = run(*PLAN[:2], foretold, *PLAN[3:]).run().campaign.decisions
+    assert [decision.expected for decision in decisions] == [None, None, told, None, None]

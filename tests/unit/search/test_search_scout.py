@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from autotune.errors import LaunchCause
 from autotune.model.launch import Purpose
-from autotune.model.move import Measure, VerdictCode
+from autotune.model.move import Launch, Measure, VerdictCode
 from autotune.model.settings import Settings
 from autotune.search.options import Options
 from autotune.search.strategy import make_strategy
@@ -177,3 +177,20 @@ def test_another_unit_of_speed_leads_to_as_good_an_answer(tools, seed, unit):
     other = tools.play(scout(tools), noisy(tools, lambda b: unit * curve(b), seed=seed))
     found = [each.finish.settings.max_batch_size for each in (one, other)]
     assert curve(found[1]) == pytest.approx(curve(found[0]), rel=0.03)
+
+
+def test_a_restart_says_beforehand_what_it_should_read(tools):
+    kept = []
+    for seed in (1, 2):
+        played = tools.play(scout(tools), noisy(tools, peak(520), seed=seed))
+        expected = [
+            (len(history.launches), move.expected)
+            for history, move in played.steps
+            if isinstance(move, Launch) and move.purpose is Purpose.CANDIDATE
+        ]
+        assert expected
+        assert all(told is not None and 0.0 < told.half_width < 0.5 for _, told in expected)
+        for at, told in expected:
+            reading = played.history.launches[at].last.tokens_per_second
+            kept.append(abs(reading / told.tokens_per_second - 1.0) <= told.half_width)
+    assert sum(kept) >= 0.75 * len(kept)
