@@ -59,6 +59,8 @@ class ReportSection(Section):
 
     directory: ProfilePath = Field(default="reports", validate_default=True)
     language: Literal["en", "zh"] = "en"
+    ceiling: Annotated[float, Field(gt=0)] | None = None
+    """Tokens a second of the bare model in a static test (run_pa, modeltest); the report compares with it."""
 
 
 class NightlySection(Section):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from shlex import quote
 
-from autotune.model.campaign import Campaign, Verdict
+from autotune.model.campaign import Campaign, Reading, Verdict
 from autotune.model.launch import Outcome, Purpose
 from autotune.model.move import VerdictCode
 from autotune.model.settings import Settings, Value
@@ -13,6 +13,7 @@ from autotune.report.knob_names import changed, knob_name, value_text
 from autotune.report.phrases import reason_text
 from autotune.report.safe_text import one_line
 from autotune.report.texts.words import Language
+from autotune.report.values import setting_values
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -158,11 +159,23 @@ def _runner_up(campaign: Campaign, code: VerdictCode, language: Language) -> str
     if code is not VerdictCode.INCUMBENT_BEST or verdict is None or found is None or kept is None:
         return ""
     if found.settings == kept.settings or verdict.gain is None:
-        return ""
+        return _fastest_other(campaign, kept, language)
     return language.answer.runner_up.format(
         setting=setting_text(campaign, found.settings),
         gain=percent(verdict.gain, language.style, signed=True),
         range=_range(verdict, language),
+    )
+
+
+def _fastest_other(campaign: Campaign, kept: Reading, language: Language) -> str:
+    """The fastest of the other values where it read faster: what a reader of the curve would ask about."""
+    others = [value for value in setting_values(campaign) if value.settings != kept.settings]
+    fastest = max(others, key=lambda value: value.tokens_per_second, default=None)
+    if fastest is None or fastest.tokens_per_second <= kept.tokens_per_second:
+        return ""
+    gain = over(fastest.tokens_per_second, kept.tokens_per_second)
+    return language.answer.fastest_other.format(
+        setting=setting_text(campaign, fastest.settings), gain=percent(gain, language.style, signed=True)
     )
 
 

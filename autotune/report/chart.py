@@ -87,9 +87,16 @@ def _draw_background(axes: Any, plot: Plot) -> None:
         axes.axvspan(
             plot.band.low, plot.band.high, color="#0b5cad", alpha=0.06, label=plot_label(plot.band.name)
         )
+    if plot.knee is not None:
+        axes.axvspan(
+            plot.knee.low, plot.knee.high, color="#b47000", alpha=0.08, label=plot_label(plot.knee.name)
+        )
     for rule in plot.rules:
+        style = {"color": "#57606a", "linewidth": 0.9, "linestyle": ":", "label": plot_label(rule.name)}
         if rule.x is not None:
-            axes.axvline(rule.x, color="#57606a", linewidth=0.9, linestyle=":", label=plot_label(rule.name))
+            axes.axvline(rule.x, **style)
+        else:
+            axes.axhline(rule.y, **style | {"linestyle": "--"})
 
 
 def _draw_kind(axes: Any, kind: PointKind, marks: list[Mark], name: str) -> None:

@@ -19,39 +19,97 @@ from autotune.report.evidence import (
 from autotune.report.figures import percent, rate, whole
 from autotune.report.knob_names import knob_name
 from autotune.report.plot import Band, Cross, Mark, Plot, Rule, Trace
-from autotune.report.texts.words import Language
+from autotune.report.texts.words import Language, Notes
+from autotune.report.values import Shape, shape
 
+CEILING_REACH = 1.4
+"""A ceiling that is further above the readings would only press them flat."""
 SHIFT = 0.012
 """Share of the measured range by which a further launch of the same value is drawn to the right."""
 
 
-def curve_plot(campaign: Campaign, language: Language) -> Plot | None:
-    """The chart; None when nothing was measured."""
+def curve_plot(campaign: Campaign, language: Language, ceiling: float | None = None) -> Plot | None:
+    """The chart; None when nothing was measured. A `ceiling` in tokens a second is drawn where it is near."""
     measured = points(campaign)
     if not measured:
         return None
     name = knob_name("max_batch_size", campaign.description.kind)
-    labels, notes = language.labels, language.notes
+    labels = language.labels
     bracket = campaign.bracket
     return Plot(
         title=language.headings.curve,
-        description=notes.curve.format(name=name),
+        description=_description(campaign, measured, language),
         x_label=labels.batch_axis.format(name=name) if _has_sweep(measured) else name,
         y_label=labels.throughput_axis,
         marks=_marks(campaign, measured, language),
         traces=_traces(measured),
         crosses=tuple(_cross(failure, name, language) for failure in failed_values(campaign)),
-        rules=(Rule(name=f"{labels.bracket_start} {bracket.start}", x=float(bracket.start)),)
-        if bracket
-        else (),
+        rules=_rules(campaign, measured, language, ceiling),
         band=Band(
-            name=f"{labels.bracket} {bracket.low} – {bracket.high}",
+            name=labels.bracket.format(low=bracket.low, high=bracket.high),
             low=float(bracket.low),
             high=float(bracket.high),
         )
         if bracket
         else None,
+        knee=_knee(campaign, language),
     )
+
+
+def shape_text(campaign: Campaign, language: Language) -> str:
+    """In words: where the curve has its top, where it falls, where preemptions begin."""
+    found = shape(campaign)
+    if found is None:
+        return ""
+    sentences = (_fall_text(found, language.notes), _preemption_text(found, language.notes))
+    return language.between_sentences.join(filter(None, sentences))
+
+
+def _fall_text(found: Shape, notes: Notes) -> str:
+    if found.falls_from is not None:
+        return notes.shape_falls.format(top=found.top, falls=found.falls_from)
+    if found.swept_from is not None:
+        return notes.shape_sweep_falls.format(top=found.top, falls=found.swept_from)
+    words = notes.shape_rises if found.top == found.highest else notes.shape_plateau
+    return words.format(top=found.top)
+
+
+def _preemption_text(found: Shape, notes: Notes) -> str:
+    if found.preempts_from is not None:
+        return notes.shape_preempts.format(preempts=found.preempts_from)
+    if found.preempts_swept is not None:
+        return notes.shape_sweep_preempts.format(preempts=found.preempts_swept)
+    return notes.shape_calm if found.counts_preemptions else ""
+
+
+def _knee(campaign: Campaign, language: Language) -> Band | None:
+    """From the top to the first value that reads surely lower."""
+    found = shape(campaign)
+    end = (found.falls_from or found.swept_from) if found else None
+    if found is None or end is None:
+        return None
+    name = language.labels.knee.format(low=found.top, high=end)
+    return Band(name=name, low=float(found.top), high=float(end))
+
+
+def _description(campaign: Campaign, measured: Iterable[Point], language: Language) -> str:
+    notes = language.notes
+    sentences = [notes.curve.format(name=knob_name("max_batch_size", campaign.description.kind))]
+    sentences += [notes.curve_sweep] if _has_sweep(measured) else []
+    sentences += [notes.curve_band] if campaign.bracket else []
+    return language.between_sentences.join(sentences)
+
+
+def _rules(
+    campaign: Campaign, measured: Iterable[Point], language: Language, ceiling: float | None
+) -> tuple[Rule, ...]:
+    rules = []
+    if campaign.bracket is not None:
+        start = campaign.bracket.start
+        rules.append(Rule(name=f"{language.labels.bracket_start} {start}", x=float(start)))
+    if ceiling and ceiling <= CEILING_REACH * max(point.tokens_per_second for point in measured):
+        rules.append(Rule(name=language.labels.ceiling_line, y=ceiling))
+    return tuple(rules)
 
 
 def _has_sweep(measured: Iterable[Point]) -> bool:

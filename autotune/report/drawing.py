@@ -9,11 +9,13 @@ from unicodedata import east_asian_width
 
 from autotune.report.evidence import PointKind
 from autotune.report.markup import Markup, element, join
-from autotune.report.plot import Mark, Plot, Scale, Ticks, ticks
+from autotune.report.placing import Box, beside, free_spot
+from autotune.report.plot import Band, Mark, Plot, Scale, Ticks, ticks
 
 MOST_FOCUSABLE = 40
 TIP_LINE = 17.0
 TEXT_SIZE = 12.0
+NAME_HEIGHT = 13.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,7 +75,7 @@ def svg(plot: Plot, *, width: float, height: float, class_: str) -> Markup:
         *(_trace(trace.kind, trace.points, area) for trace in plot.traces),
         *(_cross(cross.x, area) for cross in plot.crosses),
         *(_mark(mark, area) for mark in plot.marks),
-        *(_name(mark, area) for mark in plot.marks if mark.name),
+        _names(plot, area),
         _targets(plot, area),
         class_=f"chart {class_}",
         viewBox=f"0 0 {width:g} {height:g}",
@@ -88,11 +90,12 @@ def swatch(kind: PointKind) -> Markup:
 
 
 def swatch_of(name: str) -> Markup:
-    """The sign `cross`, `flag` or `band` by itself, for a legend."""
+    """The sign `cross`, `flag`, `band` or `knee` by itself, for a legend."""
     signs = {
         "cross": lambda: _cross_sign(8, 8),
         "flag": lambda: _flag(8, 3),
         "band": lambda: element("rect", x=0, y=0, width=16, height=16, class_="band"),
+        "knee": lambda: element("rect", x=0, y=0, width=16, height=16, class_="knee"),
     }
     return _swatch(signs[name]())
 
@@ -102,13 +105,15 @@ def _swatch(content: Markup) -> Markup:
 
 
 def _background(plot: Plot, area: Canvas) -> Markup:
-    rules = (_rule(rule.name, rule.x, rule.y, area) for rule in plot.rules)
-    if plot.band is None:
-        return join(*rules)
-    start, width = area.x(plot.band.low), area.x(plot.band.high) - area.x(plot.band.low)
-    height = area.bottom - area.top
-    shade = element("rect", x=start, y=area.top, width=width, height=height, class_="band")
-    return join(shade, *rules)
+    shades = (_shade(plot.band, "band", area), _shade(plot.knee, "knee", area))
+    return join(*shades, *(_rule(rule.name, rule.x, rule.y, area) for rule in plot.rules))
+
+
+def _shade(band: Band | None, class_: str, area: Canvas) -> Markup | None:
+    if band is None:
+        return None
+    start, width = area.x(band.low), area.x(band.high) - area.x(band.low)
+    return element("rect", x=start, y=area.top, width=width, height=area.bottom - area.top, class_=class_)
 
 
 def _rule(name: str, x: float | None, y: float | None, area: Canvas) -> Markup:
@@ -164,18 +169,30 @@ def _flag(x: float, y: float) -> Markup:
 
 def _mark(mark: Mark, area: Canvas) -> Markup:
     x, y = area.x(mark.x), area.y(mark.y)
-    parts = []
-    if mark.low is not None and mark.high is not None:
-        low, high = area.y(mark.low), area.y(mark.high)
-        bar = f"M{x:.1f} {low:.1f} V{high:.1f} M{x - 4:.1f} {low:.1f} h8 M{x - 4:.1f} {high:.1f} h8"
-        parts.append(element("path", d=bar, class_=f"bar {mark.kind.value}"))
+    parts = [_interval(mark, x, area)]
     if mark.best:
         parts.append(element("circle", cx=x, cy=y, r=10, class_="ring"))
     parts.append(_shape(mark.kind, x, y))
     if mark.flagged:
-        below = area.y(mark.low) if mark.low is not None else y
-        parts.append(_flag(x, min(below + 6, area.bottom - 10)))
+        parts.append(_flag(x, _flag_top(mark, area)))
     return join(*parts)
+
+
+def _interval(mark: Mark, x: float, area: Canvas) -> Markup | None:
+    """The 95 % interval; an end that lies outside the chart has no cap."""
+    if mark.low is None or mark.high is None:
+        return None
+    bar = f"M{x:.1f} {area.y(mark.low):.1f} V{area.y(mark.high):.1f}"
+    for end in (mark.low, mark.high):
+        if area.y.low <= end <= area.y.high:
+            bar += f" M{x - 4:.1f} {area.y(end):.1f} h8"
+    return element("path", d=bar, class_=f"bar {mark.kind.value}")
+
+
+def _flag_top(mark: Mark, area: Canvas) -> float:
+    """Below the interval; below the mark itself where the interval leaves the chart."""
+    below = area.y(mark.y) + 8 if mark.low is None else area.y(mark.low) + 6
+    return below if below < area.bottom - 10 else min(area.y(mark.y) + 9, area.bottom - 10)
 
 
 def _shape(kind: PointKind, x: float, y: float) -> Markup:
@@ -189,15 +206,37 @@ def _shape(kind: PointKind, x: float, y: float) -> Markup:
     return element("path", d=f"M{x:.1f} {y - 7:.1f} l7 7 l-7 7 l-7 -7 z", class_=class_)
 
 
-def _name(mark: Mark, area: Canvas) -> Markup:
-    """The name above the best mark and below any other, where there is room for it."""
-    half = text_width(mark.name) / 2
-    centre = min(max(area.x(mark.x), area.left + half), area.right - half)
-    above = area.y(mark.y if mark.high is None else mark.high) - 10
-    below = area.y(mark.y if mark.low is None else mark.low) + 20
-    wants_above = mark.best or below > area.bottom - 4
-    level = above if wants_above and above > area.top else below
-    return element("text", mark.name, x=centre, y=level, class_="name", text_anchor="middle")
+def _names(plot: Plot, area: Canvas) -> Markup:
+    """The names of marks, the best one's first, where they cover no mark and no other name."""
+    room = Box(left=area.left, top=area.top - 2, right=area.right, bottom=area.bottom)
+    taken = [_mark_box(mark, area) for mark in plot.marks]
+    taken += [_rule_box(rule.name, rule.x, rule.y, area) for rule in plot.rules]
+    texts = []
+    for mark in sorted((mark for mark in plot.marks if mark.name), key=lambda mark: not mark.best):
+        width = text_width(mark.name) + 4
+        spots = beside(_mark_box(mark, area), width=width, height=NAME_HEIGHT, area=room)
+        spot = free_spot(spots, taken, room)
+        taken.append(spot.box)
+        texts.append(element("text", mark.name, x=spot.x, y=spot.y, class_="name", text_anchor=spot.anchor))
+    return join(*texts)
+
+
+def _mark_box(mark: Mark, area: Canvas) -> Box:
+    x, y = area.x(mark.x), area.y(mark.y)
+    reach = 11.0 if mark.best else 6.0
+    top = y if mark.high is None else area.y(mark.high)
+    bottom = y if mark.low is None else area.y(mark.low)
+    bottom = max(bottom, _flag_top(mark, area) + 9) if mark.flagged else bottom
+    return Box(left=x - reach, top=min(top, y - reach), right=x + reach, bottom=max(bottom, y + reach))
+
+
+def _rule_box(name: str, x: float | None, y: float | None, area: Canvas) -> Box:
+    width = text_width(name)
+    if x is not None:
+        place = area.x(x)
+        return Box(left=place - width / 2, top=area.top - 18, right=place + width / 2, bottom=area.top - 2)
+    level = area.y(y if y is not None else 0.0)
+    return Box(left=area.right - width, top=level - 17, right=area.right, bottom=level + 1)
 
 
 def _targets(plot: Plot, area: Canvas) -> Markup:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import Enum, unique
 
 from autotune.errors import LaunchCause
-from autotune.model.campaign import Campaign, Reading
+from autotune.model.campaign import Campaign, Decision, Reading
 from autotune.model.launch import LaunchRecord, Outcome, PhaseSeconds, Purpose
 from autotune.model.measurement import Measurement
 from autotune.model.move import VerdictCode
@@ -81,14 +81,19 @@ def failed_values(campaign: Campaign) -> tuple[FailedValue, ...]:
     )
 
 
+def launch_decisions(campaign: Campaign) -> dict[int, Decision]:
+    """Number of a launch -> the decision that asked for it."""
+    asked = {
+        decision.after_launches: decision for decision in campaign.decisions if decision.kind == "launch"
+    }
+    found = {launch.number: asked.get(place) for place, launch in enumerate(campaign.launches)}
+    return {number: decision for number, decision in found.items() if decision is not None}
+
+
 def reasons(campaign: Campaign) -> dict[int, str]:
     """Number of a launch -> why the strategy asked for it."""
-    asked = {
-        decision.after_launches: decision.reason
-        for decision in campaign.decisions
-        if decision.kind == "launch"
-    }
-    return {launch.number: asked.get(place, "") for place, launch in enumerate(campaign.launches)}
+    asked = {number: decision.reason for number, decision in launch_decisions(campaign).items()}
+    return {launch.number: asked.get(launch.number, "") for launch in campaign.launches}
 
 
 def total_seconds(campaign: Campaign) -> PhaseSeconds:
@@ -137,6 +142,8 @@ def best(campaign: Campaign) -> Reading | None:
 
 def _points_of(launch: LaunchRecord) -> tuple[Point, ...]:
     kind = KIND_OF_PURPOSE[launch.purpose]
+    if launch.outcome is Outcome.FAILED and kind is not PointKind.SWEEP:
+        return ()
     levels = launch.measurements if kind is PointKind.SWEEP else launch.measurements[-1:]
     return tuple(
         Point(kind=kind, launch=launch.number, batch=_batch(launch, level), measurement=level)
@@ -156,7 +163,7 @@ def _launches(campaign: Campaign, purpose: Purpose) -> tuple[LaunchRecord, ...]:
 
 
 def _reading(launch: LaunchRecord) -> Reading | None:
-    if launch.last is None:
+    if launch.last is None or launch.outcome is Outcome.FAILED:
         return None
     return Reading(
         settings=launch.settings,

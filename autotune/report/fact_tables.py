@@ -1,13 +1,17 @@
 """Fact tables: what changes, the environment, and the decisions in their order."""
 
+from collections.abc import Iterable
+
 from autotune.model.campaign import Campaign, Decision
+from autotune.model.service import Fact
 from autotune.report.evidence import elapsed_seconds, incumbent, recommended
-from autotune.report.figures import MISSING, duration, moment
+from autotune.report.figures import MISSING, duration, moment, percent, rate
 from autotune.report.knob_names import changed, knob_name, settings_text, value_text
-from autotune.report.phrases import fact_name, reason_text
+from autotune.report.phrases import fact_name, fact_value, reason_text
 from autotune.report.safe_text import one_line
 from autotune.report.tables import Column, Table, number_cell, text_cell
 from autotune.report.texts.words import Language
+from autotune.report.touched import is_host_setting
 
 
 def changes_table(campaign: Campaign, language: Language) -> Table:
@@ -30,29 +34,20 @@ def changes_table(campaign: Campaign, language: Language) -> Table:
     return Table(name=language.headings.changes, columns=columns, rows=rows)
 
 
-def environment_table(campaign: Campaign, language: Language) -> Table:
-    """Run, engine and host facts."""
+def environment_tables(campaign: Campaign, language: Language) -> tuple[Table, ...]:
+    """Facts about the run, about the service and about the host, a table each."""
     labels, about = language.labels, campaign.description
-    pairs = [
-        (labels.run, one_line(campaign.run)),
-        (labels.profile, one_line(campaign.profile_name)),
-        (labels.date, f"{moment(campaign.started_wall)} → {moment(campaign.ended_wall)}"),
-        (labels.took, duration(elapsed_seconds(campaign), language.style)),
-        (labels.forecast, _forecast(campaign, language)),
-        (labels.strategy, one_line(campaign.strategy)),
-        (labels.engine, f"{about.kind} {one_line(about.version)}"),
+    service = [(labels.engine, f"{about.kind} {one_line(about.version)}")]
+    service += [
         (labels.place, one_line(about.place)),
         (labels.model, one_line(about.model_name)),
         (labels.found, settings_text(about.incumbent, about.kind)),
         (labels.blocks, _blocks(campaign, language)),
+        *_pairs(about.facts, language),
     ]
-    pairs += [
-        (fact_name(fact.name, language), one_line(fact.value))
-        for fact in (*about.facts, *campaign.environment)
-    ]
-    rows = tuple((text_cell(name), text_cell(value)) for name, value in pairs if value)
-    columns = (Column(title=labels.fact), Column(title=labels.value))
-    return Table(name=language.headings.environment, columns=columns, rows=rows)
+    host = _pairs((fact for fact in campaign.environment if not is_host_setting(fact)), language)
+    groups = ((labels.run, _run(campaign, language)), (labels.service, service), (labels.host, host))
+    return tuple(_facts(name, pairs, language) for name, pairs in groups if any(value for _, value in pairs))
 
 
 def decisions_table(campaign: Campaign, language: Language) -> Table:
@@ -62,7 +57,7 @@ def decisions_table(campaign: Campaign, language: Language) -> Table:
         (
             number_cell(str(place), place),
             text_cell(_move(decision, campaign, language)),
-            text_cell(reason_text(decision.reason, language)),
+            text_cell(_reason(decision, language)),
         )
         for place, decision in enumerate(campaign.decisions, start=1)
     )
@@ -74,17 +69,53 @@ def decisions_table(campaign: Campaign, language: Language) -> Table:
     return Table(name=language.headings.decisions, columns=columns, rows=rows)
 
 
+def _facts(name: str, pairs: Iterable[tuple[str, str]], language: Language) -> Table:
+    rows = tuple((text_cell(key), text_cell(value)) for key, value in pairs if value)
+    columns = (Column(title=language.labels.fact), Column(title=language.labels.value))
+    return Table(name=name, columns=columns, rows=rows, titled=True)
+
+
+def _run(campaign: Campaign, language: Language) -> list[tuple[str, str]]:
+    labels = language.labels
+    return [
+        (labels.run, one_line(campaign.run)),
+        (labels.profile, one_line(campaign.profile_name)),
+        (labels.strategy, one_line(campaign.strategy)),
+        (labels.date, f"{moment(campaign.started_wall)} → {moment(campaign.ended_wall)}"),
+        (labels.took, duration(elapsed_seconds(campaign), language.style)),
+        (labels.forecast, _forecast(campaign, language)),
+    ]
+
+
+def _pairs(facts: Iterable[Fact], language: Language) -> list[tuple[str, str]]:
+    """Each name once: of two facts with one name the later one says more."""
+    latest = {fact.name: fact.value for fact in facts}
+    return [(fact_name(name, language), fact_value(value, language)) for name, value in latest.items()]
+
+
+def _reason(decision: Decision, language: Language) -> str:
+    words = reason_text(decision.reason, language)
+    if decision.expected is None:
+        return words
+    told = decision.expected
+    return language.labels.expected.format(
+        reason=words,
+        rate=rate(told.tokens_per_second),
+        half_width=percent(told.half_width, language.style),
+    )
+
+
 def _move(decision: Decision, campaign: Campaign, language: Language) -> str:
     words = {
         "launch": language.labels.start,
         "measure": language.labels.measure,
-        "finish": language.labels.recommended,
+        "finish": language.labels.ends_with,
     }
     parts = [words.get(decision.kind, one_line(decision.kind))]
     if decision.settings is not None:
         parts.append(settings_text(decision.settings, campaign.description.kind))
     if decision.concurrency is not None:
-        parts.append(f"{language.labels.concurrency} {decision.concurrency}")
+        parts.append(language.labels.at_clients.format(count=decision.concurrency))
     return " ".join(parts)
 
 

@@ -9,8 +9,8 @@ from autotune.report.chart import chinese_fonts, images
 from autotune.report.curve import curve_plot
 from autotune.report.document import document_text, report_document
 from autotune.report.html import page
+from autotune.report.limits import profile_ceiling
 from autotune.report.markdown import markdown_text
-from autotune.report.predictions import Extras
 from autotune.report.redact import redacted
 from autotune.report.reproduce import reproduce_text
 from autotune.report.safe_text import patch
@@ -43,22 +43,24 @@ def write_report(
     directory: Path,
     *,
     language: str = "en",
-    extras: Extras | None = None,
+    ceiling: float | None = None,
     redact: bool = False,
 ) -> ReportFiles:
     """Write all files into `directory`, which is created as 0750; files are 0640 and replaced if there.
 
-    With `redact` hosts, addresses, paths and users are hidden everywhere.
+    With `redact` hosts, addresses, paths and users are hidden everywhere. `ceiling` is the tokens a second of
+    the bare model in a static test; without it the profile's own `report.ceiling` is taken.
 
     Raises UsageError for a language other than en or zh, Refused when the directory cannot be written.
     """
     words = language_of(language)
     if redact:
         campaign = redacted(campaign)
-    report = build(campaign, words, extras or Extras(), is_redacted=redact)
+    ceiling = ceiling or profile_ceiling(campaign)
+    report = build(campaign, words, ceiling=ceiling, is_redacted=redact)
     try:
         directory.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
-        png, svg = _write_charts(campaign, directory, words)
+        png, svg = _write_charts(campaign, directory, words, ceiling)
         return ReportFiles(
             html=_write(directory / "report.html", page(report, campaign, words)),
             markdown=_write(directory / "report.md", markdown_text(report, campaign, words)),
@@ -76,10 +78,12 @@ def write_report(
         ) from error
 
 
-def _write_charts(campaign: Campaign, directory: Path, words: Language) -> tuple[Path | None, Path | None]:
+def _write_charts(
+    campaign: Campaign, directory: Path, words: Language, ceiling: float | None
+) -> tuple[Path | None, Path | None]:
     """Charts in Chinese need a font of the host; without one their labels are English."""
     shown = words if words is ENGLISH or chinese_fonts() else ENGLISH
-    plot = curve_plot(campaign, shown)
+    plot = curve_plot(campaign, shown, ceiling)
     places = directory / "curve.png", directory / "curve.svg"
     if plot is None:
         for place in places:

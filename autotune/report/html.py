@@ -6,19 +6,17 @@ module, by their hashes; without the script everything works but sorting.
 
 import base64
 import hashlib
-import re
 from importlib.resources import files
 
 from autotune.model.campaign import Campaign
 from autotune.report.answer import origin_note
 from autotune.report.figures import moment
-from autotune.report.html_parts import parts_markup
+from autotune.report.html_parts import parts_markup, tied
 from autotune.report.markup import Markup, element
 from autotune.report.parts import Report, Section
 from autotune.report.safe_text import one_line
 from autotune.report.texts.words import Language
 
-TIED = re.compile(r"\(?[+-]?[\d.,]+ (?:to) [\d.,-]+ ?%\)?|[+-]?[\d.,]+ %|→ \S+")
 DOCTYPE = Markup("<!DOCTYPE html>\n")
 
 
@@ -75,30 +73,24 @@ def _head(title: str) -> Markup:
 
 def _header(report: Report, campaign: Campaign, language: Language) -> Markup:
     said, origin = report.answer, origin_note(campaign, language)
-    place = " · ".join(
-        (
-            one_line(campaign.profile_name, 80),
-            one_line(campaign.description.model_name, 80),
-            moment(campaign.ended_wall or campaign.started_wall),
-        )
+    places = (
+        language.headings.title,
+        one_line(campaign.profile_name, 80),
+        one_line(campaign.description.model_name, 80),
+        moment(campaign.ended_wall or campaign.started_wall),
     )
     badge = element("span", language.verdicts[said.code], class_=f"badge {said.code.value}")
     return element(
         "header",
         element("p", origin, class_="banner") if origin else None,
         element("p", language.answer.not_restored, class_="banner alarm") if _is_alarm(campaign) else None,
-        element("div", badge, f"{language.headings.title} · {place}", class_="eyebrow"),
+        element("div", badge, *(element("span", place) for place in places), class_="eyebrow"),
         element("h1", tied(said.sentence)),
         *(element("p", tied(text), class_="lead") for text in _details(report, campaign, language)),
         element("p", said.next_words, " ", element("code", said.next_command), class_="next")
         if said.next_command
         else None,
     )
-
-
-def tied(text: str) -> str:
-    """`text` whose numbers are not parted from their units when lines break, with real arrows."""
-    return TIED.sub(lambda match: match.group().replace(" ", "\N{NO-BREAK SPACE}"), text.replace("->", "→"))
 
 
 def _is_alarm(campaign: Campaign) -> bool:

@@ -1,4 +1,4 @@
-"""HTML parts: notes, tables, charts, code and time bars as markup."""
+"""HTML parts: notes, tables, charts, code and times as markup."""
 
 import re
 from itertools import groupby
@@ -6,9 +6,9 @@ from itertools import groupby
 from autotune.model.launch import PhaseSeconds
 from autotune.report.drawing import svg, swatch, swatch_of
 from autotune.report.evidence import PointKind
-from autotune.report.figures import duration
+from autotune.report.launch_tables import times_table
 from autotune.report.markup import Markup, element, join
-from autotune.report.parts import Bars, Code, Note, Part
+from autotune.report.parts import Code, Note, Part, Times
 from autotune.report.plot import Plot
 from autotune.report.tables import Cell, Column, Table
 from autotune.report.texts.words import Language
@@ -18,6 +18,9 @@ PROSE = 24
 """A column with longer texts than this may break its lines."""
 PHASES = ("start", "warm_up", "measure", "stop")
 CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+TIED = re.compile(
+    r"\(?[+-]?[\d.,]+ to [\d.,-]+ ?%\)?|[\w-]+ → \w+(?: → )?|± [\d.,]+ ?%|[+-]?[\d.,]+ %|[\d.,]+ tokens?/s"
+)
 BREAK = Markup("<wbr>")
 DIFF_CLASSES = {"+": "add", "-": "cut", "@": "place"}
 
@@ -28,6 +31,11 @@ def parts_markup(parts: tuple[Part, ...], language: Language) -> Markup:
     return join(*(_group(tuple(group), language, is_plots=is_plots) for is_plots, group in groups))
 
 
+def tied(text: str) -> str:
+    """`text` whose numbers are not parted from their units when lines break, with real arrows."""
+    return TIED.sub(lambda match: match.group().replace(" ", "\N{NO-BREAK SPACE}"), text.replace("->", "→"))
+
+
 def _group(parts: tuple[Part, ...], language: Language, *, is_plots: bool) -> Markup:
     shown = [_part(part, language) for part in parts]
     return element("div", *shown, class_="charts") if is_plots and len(shown) > 1 else join(*shown)
@@ -35,14 +43,14 @@ def _group(parts: tuple[Part, ...], language: Language, *, is_plots: bool) -> Ma
 
 def _part(part: Part, language: Language) -> Markup | None:
     if isinstance(part, Note):
-        return element("p", part.text, class_="note")
+        return element("p", tied(part.text), class_="point" if part.leads else "note")
     if isinstance(part, Code):
         return _code(part)
     if isinstance(part, Table):
         return _table(part, language)
     if isinstance(part, Plot):
         return _plot(part, language)
-    return _bars(part, language)
+    return _times(part, language)
 
 
 def _code(code: Code) -> Markup:
@@ -79,7 +87,10 @@ def _table_class(table: Table) -> str:
 def _title(column: Column) -> Markup:
     parts = CAPITAL.split(column.title)
     breakable = [piece for part in parts for piece in (BREAK, part)][1:]
-    return element("th", *breakable, scope="col", class_="number" if column.numeric else None)
+    classes = " ".join(
+        filter(None, ("number" if column.numeric else "", "tight" if "--" in column.title else ""))
+    )
+    return element("th", *breakable, scope="col", class_=classes or None)
 
 
 def _cell(cell: Cell, column: Column) -> Markup:
@@ -109,41 +120,36 @@ def _legend(plot: Plot, language: Language) -> Markup:
         ("cross", labels.failed_value, bool(plot.crosses)),
         ("flag", labels.with_preemptions, any(mark.flagged for mark in plot.marks)),
         ("band", plot.band.name if plot.band else "", plot.band is not None),
+        ("knee", plot.knee.name if plot.knee else "", plot.knee is not None),
     )
     entries += [(swatch_of(sign), word) for sign, word, shown in signs if shown]
     return element("ul", *(element("li", sign, word) for sign, word in entries), class_="legend")
 
 
-def _bars(bars: Bars, language: Language) -> Markup | None:
-    if len(bars.rows) > MOST_BARS:
-        return None
-    longest = max((seconds.total for _, seconds in bars.rows), default=0.0) or 1.0
-    cells = [
-        part
-        for name, seconds in bars.rows
-        for part in (
-            element("span", name),
-            _bar(seconds, longest),
-            element("span", duration(seconds.total, language.style)),
-        )
-    ]
-    labels = language.labels
-    words = zip(PHASES, (labels.start, labels.warm_up, labels.measure, labels.stop), strict=True)
-    keys = (
-        element(
-            "li",
-            element(
-                "svg",
-                element("rect", width=16, height=16, class_=phase),
-                class_="swatch",
-                viewBox="0 0 16 16",
-                aria_hidden="true",
-            ),
-            word,
-        )
-        for phase, word in words
+def _times(times: Times, language: Language) -> Markup:
+    """A table with a bar in each row; folded when there are many rows."""
+    longest = max((seconds.total for _, seconds in times.rows), default=0.0) or 1.0
+    table, labels = times_table(times, language), language.labels
+    titles = [_title(column) for column in table.columns]
+    head = element("tr", titles[0], element("td", class_="spent"), *titles[1:])
+    rows = (
+        element("tr", cells[0], element("td", _bar(spent, longest), class_="spent"), *cells[1:])
+        for (_, spent), row in zip(times.rows, table.rows, strict=True)
+        if (cells := [_cell(cell, column) for cell, column in zip(row, table.columns, strict=True)])
     )
-    return join(element("div", *cells, class_="times"), element("ul", *keys, class_="legend"))
+    grid = element("table", element("thead", head), element("tbody", *rows), class_="times")
+    box = element("div", grid, class_="scroll", tabindex=0, role="region", aria_label=table.name)
+    words = zip(PHASES, (labels.start, labels.warm_up, labels.measure, labels.stop), strict=True)
+    keys = (element("li", _key(phase), word) for phase, word in words)
+    content = join(element("ul", *keys, class_="legend"), box)
+    if len(times.rows) <= MOST_BARS:
+        return content
+    return element("details", element("summary", language.notes.times), content)
+
+
+def _key(phase: str) -> Markup:
+    rect = element("rect", width=16, height=16, class_=phase)
+    return element("svg", rect, class_="swatch", viewBox="0 0 16 16", aria_hidden="true")
 
 
 def _bar(seconds: PhaseSeconds, longest: float) -> Markup:

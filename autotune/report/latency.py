@@ -1,4 +1,4 @@
-"""Latency: TTFT and TPOT against throughput, the limits, and the values that are the best trade-offs."""
+"""Latency: TTFT and TPOT against throughput, each with its limit where it has one."""
 
 from dataclasses import dataclass
 
@@ -7,15 +7,12 @@ from autotune.model.limit import Limit, LimitMetric, LimitStatistic
 from autotune.model.measurement import Distribution, Measurement
 from autotune.report.evidence import Point, PointKind, best, points
 from autotune.report.figures import milliseconds, rate
-from autotune.report.knob_names import knob_name
 from autotune.report.limits import profile_limits
 from autotune.report.plot import Mark, Plot, Rule
-from autotune.report.tables import Cell, Column, Table, number_cell, text_cell
 from autotune.report.texts.words import Language
 
 MOST_NAMES = 10
 """Marks are named while they are no more than this."""
-MOST_TRADE_OFFS = 12
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,39 +52,6 @@ def latency_plots(campaign: Campaign, language: Language) -> tuple[Plot, ...]:
     return tuple(plot for plot in plots if plot is not None)
 
 
-def trade_offs(campaign: Campaign) -> tuple[Point, ...]:
-    """Restarts that no other restart beats in throughput, TTFT and TPOT at once, fastest first."""
-    restarts = _restarts(campaign)
-    kept = [point for point in restarts if not any(_beats(other, point) for other in restarts)]
-    return tuple(sorted(kept, key=lambda point: -point.tokens_per_second))
-
-
-def trade_off_table(campaign: Campaign, language: Language) -> Table:
-    """The best trade-offs with their latencies and whether they keep the limits."""
-    labels = language.labels
-    ttft, tpot = figures(campaign)
-    limited = [figure for figure in (ttft, tpot) if figure.limit is not None]
-    columns = (
-        Column(title=knob_name("max_batch_size", campaign.description.kind), numeric=True),
-        Column(title=labels.tokens_per_second, numeric=True),
-        *(Column(title=_axis(figure, language), numeric=True) for figure in (ttft, tpot)),
-        *(Column(title=figure.limit.text) for figure in limited if figure.limit),
-    )
-    rows = tuple(
-        (
-            number_cell(f"{point.batch:.0f}", point.batch),
-            number_cell(rate(point.tokens_per_second), point.tokens_per_second),
-            *(
-                number_cell(milliseconds(figure.of(point.measurement)), figure.of(point.measurement))
-                for figure in (ttft, tpot)
-            ),
-            *(_keeps(figure, point, language) for figure in limited),
-        )
-        for point in trade_offs(campaign)[:MOST_TRADE_OFFS]
-    )
-    return Table(name=labels.pareto, columns=columns, rows=rows, titled=True)
-
-
 def _figure(campaign: Campaign, metric: LimitMetric) -> Figure:
     limits = [limit for limit in profile_limits(campaign) if limit.metric is metric]
     if limits:
@@ -109,7 +73,7 @@ def _plot(campaign: Campaign, figure: Figure, language: Language) -> Plot | None
     )
     if not marks:
         return None
-    axis = _axis(figure, language)
+    axis = figure_name(figure, language)
     rules = (
         (Rule(name=f"{language.labels.limit} {figure.limit.text}", y=figure.limit.bound),)
         if figure.limit
@@ -125,7 +89,8 @@ def _plot(campaign: Campaign, figure: Figure, language: Language) -> Plot | None
     )
 
 
-def _axis(figure: Figure, language: Language) -> str:
+def figure_name(figure: Figure, language: Language) -> str:
+    """What is plotted, with its unit and statistic."""
     labels = language.labels
     axis = labels.ttft if figure.metric is LimitMetric.TTFT else labels.tpot
     word = labels.mean if figure.statistic is LimitStatistic.MEAN else figure.statistic.value.upper()
@@ -163,24 +128,3 @@ def _named(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
 
 def _renamed(mark: Mark, name: str) -> Mark:
     return Mark(kind=mark.kind, x=mark.x, y=mark.y, tip=mark.tip, name=name, best=mark.best)
-
-
-def _keeps(figure: Figure, point: Point, language: Language) -> Cell:
-    value = figure.of(point.measurement)
-    if figure.limit is None or value is None:
-        return text_cell("")
-    kept = figure.limit.holds(value)
-    return text_cell(language.labels.yes if kept else language.labels.no, "good" if kept else "bad")
-
-
-def _beats(one: Point, other: Point) -> bool:
-    ours, theirs = _merits(one), _merits(other)
-    return ours != theirs and all(mine >= its for mine, its in zip(ours, theirs, strict=True))
-
-
-def _merits(point: Point) -> tuple[float, float, float]:
-    level = point.measurement
-    endless = float("inf")
-    ttft = endless if level.ttft_ms.mean is None else level.ttft_ms.mean
-    tpot = endless if level.tpot_ms.mean is None else level.tpot_ms.mean
-    return point.tokens_per_second, -ttft, -tpot

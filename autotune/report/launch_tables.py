@@ -6,6 +6,7 @@ from autotune.model.measurement import Invalid, Level, Measurement
 from autotune.report.evidence import incumbent, reasons
 from autotune.report.figures import MISSING, duration, milliseconds, over, percent, rate, whole
 from autotune.report.knob_names import knob_name, value_text
+from autotune.report.parts import Times
 from autotune.report.phrases import reason_text
 from autotune.report.safe_text import one_line
 from autotune.report.tables import Cell, Column, Table, number_cell, text_cell
@@ -120,6 +121,27 @@ def whole_run_table(campaign: Campaign, language: Language) -> Table:
     return Table(name=language.headings.whole_run, columns=columns, rows=rows, sortable=True)
 
 
+def times_table(times: Times, language: Language) -> Table:
+    """How the time of each launch was spent."""
+    labels, style = language.labels, language.style
+    titles = (labels.start, labels.warm_up, labels.measure, labels.stop, labels.total)
+    columns = (
+        Column(title=labels.number, numeric=True),
+        *(Column(title=title, numeric=True) for title in titles),
+    )
+    rows = tuple(
+        (
+            number_cell(str(number), number),
+            *(
+                number_cell(duration(seconds, style) if seconds else MISSING, seconds)
+                for seconds in (spent.start, spent.warm_up, spent.measure, spent.stop, spent.total)
+            ),
+        )
+        for number, spent in times.rows
+    )
+    return Table(name=labels.time, columns=columns, rows=rows)
+
+
 def _whole_run_row(launch: LaunchRecord, level: Measurement, language: Language) -> tuple[Cell, ...]:
     whole_run = level.whole_run_tokens_per_second
     difference = over(whole_run, level.tokens_per_second)
@@ -161,8 +183,9 @@ def _result_cells(launch: LaunchRecord, kept: Reading | None, language: Language
     if launch.purpose is Purpose.SCOUT:
         levels = language.labels.sweep_levels.format(count=len(launch.levels))
         return (number_cell(levels, None, "weak"), empty, empty, empty, empty, blocks)
-    gain = over(level.tokens_per_second, kept.tokens_per_second) if kept else None
-    tone = "" if kept and launch.settings == kept.settings else _tone(gain, level.half_width)
+    is_itself = kept is None or launch.settings == kept.settings
+    gain = None if kept is None or is_itself else over(level.tokens_per_second, kept.tokens_per_second)
+    tone = _tone(gain, level.half_width)
     reading = f"{rate(level.tokens_per_second)} ± {percent(level.half_width, language.style)}"
     return (
         number_cell(reading, level.tokens_per_second),

@@ -1,4 +1,4 @@
-"""Limits: what the campaign's profile allows at most, read from the text it was stored with."""
+"""Limits: the limits and the ceiling as the profile gives them, read from the text that was stored."""
 
 import yaml
 
@@ -15,3 +15,12 @@ def profile_limits(campaign: Campaign) -> tuple[Limit, ...]:
         return tuple(parse_limit(text) for text in texts)
     except (yaml.YAMLError, KeyError, TypeError, ValueError):
         return ()
+
+
+def profile_ceiling(campaign: Campaign) -> float | None:
+    """Tokens a second of the bare model in a static test, where `report.ceiling` gives them."""
+    try:
+        given = yaml.safe_load(campaign.profile_text)["report"]["ceiling"]
+    except (yaml.YAMLError, KeyError, TypeError):
+        return None
+    return float(given) if isinstance(given, int | float) and given > 0 else None

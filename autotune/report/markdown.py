@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 
 from autotune.model.campaign import Campaign
-from autotune.report.parts import Code, Note, Part, Report, Section
+from autotune.report.launch_tables import times_table
+from autotune.report.parts import Code, Note, Part, Report, Section, Times
+from autotune.report.plot import Plot
 from autotune.report.safe_text import code_block, markdown
 from autotune.report.tables import Table
 from autotune.report.texts.words import Language
@@ -24,24 +26,27 @@ def markdown_text(report: Report, campaign: Campaign, language: Language) -> str
     ]
     if said.next_command:
         blocks += [markdown(said.next_words), code_block(said.next_command, "sh")]
-    blocks += [_section(section) for section in report.sections]
+    blocks += [_section(section, language) for section in report.sections]
     blocks.append(f"*{markdown(report.closing)}*")
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
-def _section(section: Section) -> str:
+def _section(section: Section, language: Language) -> str:
     parts = [f"## {markdown(section.heading)}"]
-    shown = [_part(part) for part in section.parts]
-    if section.name == CURVE_SECTION and len(section.parts) > 1:
-        shown.insert(0, f"![{markdown(section.heading)}]({CURVE_IMAGE})")
+    shown = [_part(part, language) for part in section.parts]
+    if section.name == CURVE_SECTION and any(isinstance(part, Plot) for part in section.parts):
+        leading = sum(isinstance(part, Note) and part.leads for part in section.parts)
+        shown.insert(leading, f"![{markdown(section.heading)}]({CURVE_IMAGE})")
     return "\n\n".join((*parts, *filter(None, shown)))
 
 
-def _part(part: Part) -> str:
+def _part(part: Part, language: Language) -> str:
     if isinstance(part, Note):
         return markdown(part.text)
     if isinstance(part, Code):
         return code_block(part.text, part.syntax)
+    if isinstance(part, Times):
+        part = times_table(part, language)
     if isinstance(part, Table):
         title = f"### {markdown(part.name)}\n\n" if part.titled else ""
         return title + table_text(part)

@@ -22,6 +22,8 @@ class Note:
     """A paragraph."""
 
     text: str
+    leads: bool = False
+    """What a section says in one sentence, before its evidence."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,13 +35,13 @@ class Code:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Bars:
-    """How the time of each launch was spent."""
+class Times:
+    """How the time of each launch was spent: its number and its phases."""
 
-    rows: tuple[tuple[str, PhaseSeconds], ...]
+    rows: tuple[tuple[int, PhaseSeconds], ...]
 
 
-Part = Note | Code | Table | Plot | Bars
+Part = Note | Code | Table | Plot | Times
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

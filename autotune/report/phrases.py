@@ -25,6 +25,14 @@ def fact_name(name: str, language: Language) -> str:
     return language.facts.get(shown, shown)
 
 
+def fact_value(value: str, language: Language) -> str:
+    """The value of a fact; its clauses are translated where they are known."""
+    shown = one_line(value)
+    if not language.values:
+        return shown
+    return "; ".join(_translated(clause, language.values) or clause for clause in shown.split("; "))
+
+
 def knows(reason: str, language: Language) -> bool:
     """Whether every clause of a reason has its words in this language."""
     clauses = reason.split("; ")
@@ -37,7 +45,7 @@ def _translated(clause: str, phrases: Mapping[str, str]) -> str | None:
     for phrase, words in phrases.items():
         found = _pattern(phrase).fullmatch(clause) if GAP in phrase else None
         if found:
-            return words.format(*found.groups())
+            return words.format(*(phrases.get(part, part) for part in found.groups()))
     return None
 
 

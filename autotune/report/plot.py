@@ -72,6 +72,8 @@ class Plot:
     crosses: tuple[Cross, ...] = ()
     rules: tuple[Rule, ...] = ()
     band: Band | None = None
+    knee: Band | None = None
+    """Between the top and the first value that reads surely lower."""
 
     @property
     def x_range(self) -> tuple[float, float]:
@@ -86,9 +88,13 @@ class Plot:
 
     @property
     def y_range(self) -> tuple[float, float]:
-        """From the smallest to the largest y that must be seen, intervals included."""
-        seen = [mark.y if mark.low is None else mark.low for mark in self.marks]
-        seen += [mark.y if mark.high is None else mark.high for mark in self.marks]
+        """From the smallest to the largest y that must be seen.
+
+        Intervals are included, but not those of a sweep: its levels are read roughly.
+        """
+        seen = [mark.y for mark in self.marks]
+        exact = [mark for mark in self.marks if mark.kind is not PointKind.SWEEP]
+        seen += [end for mark in exact for end in (mark.low, mark.high) if end is not None]
         seen += [rule.y for rule in self.rules if rule.y is not None]
         return padded(seen, 0.10)
 

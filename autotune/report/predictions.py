@@ -1,69 +1,81 @@
-"""Predictions: what the search expected of each value, held against what was measured."""
+"""Predictions: what the search expected of each restart before it began, held against what was measured."""
 
 from dataclasses import dataclass
-from statistics import fmean
 
 from autotune.model.campaign import Campaign
-from autotune.report.evidence import PointKind, points
+from autotune.model.launch import LaunchRecord, Outcome
+from autotune.model.move import Expected
+from autotune.report.evidence import launch_decisions
 from autotune.report.figures import over, percent, rate
 from autotune.report.knob_names import knob_name
-from autotune.report.tables import Cell, Column, Table, number_cell
+from autotune.report.parts import Note, Part
+from autotune.report.tables import Cell, Column, Table, number_cell, text_cell
 from autotune.report.texts.words import Language
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Prediction:
-    """What a launch of this value was expected to read."""
+class Tested:
+    """A prediction that was put to the test."""
 
-    max_batch_size: int
-    tokens_per_second: float
-    half_width: float
-    """Half of the 95 % prediction interval, a fraction."""
+    launch: LaunchRecord
+    expected: Expected
+    measured: float
+
+    @property
+    def difference(self) -> float | None:
+        """Measured over predicted, minus 1."""
+        return over(self.measured, self.expected.tokens_per_second)
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether the reading lies in the interval that was predicted."""
+        return self.difference is not None and abs(self.difference) <= self.expected.half_width
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Extras:
-    """What a campaign's record does not hold; the report shows what is given."""
+def tested(campaign: Campaign) -> tuple[Tested, ...]:
+    """Every launch that was predicted and gave a reading."""
+    decisions = launch_decisions(campaign)
+    return tuple(
+        Tested(launch=launch, expected=decision.expected, measured=launch.last.tokens_per_second)
+        for launch in campaign.launches
+        if launch.outcome is Outcome.ENDED
+        if (decision := decisions.get(launch.number)) and decision.expected and launch.last
+    )
 
-    predictions: tuple[Prediction, ...] = ()
-    ceiling_tokens_per_second: float | None = None
-    """Static test of the bare model, the bound that serving is compared with."""
+
+def prediction_parts(campaign: Campaign, language: Language) -> tuple[Part, ...]:
+    """How good the predictions were; nothing for strategies that make none."""
+    found = tested(campaign)
+    if not found:
+        return ()
+    inside = sum(each.is_inside for each in found)
+    words = language.notes.predicted.format(inside=inside, count=len(found))
+    return Note(text=words), _table(campaign, found, language)
 
 
-def prediction_table(campaign: Campaign, extras: Extras, language: Language) -> Table:
-    """One row a prediction that was put to the test."""
+def _table(campaign: Campaign, found: tuple[Tested, ...], language: Language) -> Table:
     labels = language.labels
     columns = (
+        Column(title=labels.number, numeric=True),
         Column(title=knob_name("max_batch_size", campaign.description.kind), numeric=True),
         Column(title=f"{labels.predicted} {labels.tokens_per_second}", numeric=True),
-        Column(title=labels.interval, numeric=True),
         Column(title=f"{labels.measured} {labels.tokens_per_second}", numeric=True),
         Column(title=labels.difference, numeric=True),
+        Column(title=labels.within),
     )
-    rows = tuple(
-        row
-        for prediction in sorted(extras.predictions, key=lambda entry: entry.max_batch_size)
-        if (row := _row(campaign, prediction, language))
-    )
+    rows = tuple(_row(each, language) for each in found)
     return Table(name=language.headings.predicted, columns=columns, rows=rows)
 
 
-def _row(campaign: Campaign, prediction: Prediction, language: Language) -> tuple[Cell, ...]:
-    readings = [
-        point.tokens_per_second
-        for point in points(campaign)
-        if point.kind is not PointKind.SWEEP and point.batch == prediction.max_batch_size
-    ]
-    if not readings:
-        return ()
-    measured, predicted = fmean(readings), prediction.tokens_per_second
-    difference = over(measured, predicted)
-    is_inside = difference is not None and abs(difference) <= prediction.half_width
-    tone = "good" if is_inside else "bad"
+def _row(each: Tested, language: Language) -> tuple[Cell, ...]:
+    told, labels = each.expected, language.labels
+    spread = percent(told.half_width, language.style)
+    batch = each.launch.settings.max_batch_size
     return (
-        number_cell(str(prediction.max_batch_size), prediction.max_batch_size),
-        number_cell(rate(predicted), predicted),
-        number_cell(percent(prediction.half_width, language.style), prediction.half_width),
-        number_cell(rate(measured), measured),
-        number_cell(percent(difference, language.style, signed=True), difference, tone),
+        number_cell(str(each.launch.number), each.launch.number),
+        number_cell(str(batch), batch),
+        number_cell(f"{rate(told.tokens_per_second)} ± {spread}", told.tokens_per_second),
+        number_cell(rate(each.measured), each.measured),
+        number_cell(percent(each.difference, language.style, signed=True), each.difference),
+        text_cell(labels.yes if each.is_inside else labels.no, "good" if each.is_inside else "bad"),
     )

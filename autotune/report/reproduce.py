@@ -4,7 +4,7 @@ from autotune import __version__
 from autotune.model.campaign import Campaign
 from autotune.report.answer import answer
 from autotune.report.commands import PROFILE_FILE, commands
-from autotune.report.fact_tables import environment_table
+from autotune.report.fact_tables import environment_tables
 from autotune.report.markdown import table_text
 from autotune.report.safe_text import code_block, markdown
 from autotune.report.texts.words import Language
@@ -24,6 +24,6 @@ def reproduce_text(campaign: Campaign, language: Language) -> str:
         f"## {heads.diff}",
         code_block(campaign.config_diff, "diff") if campaign.config_diff else markdown(notes.no_diff),
         f"## {heads.environment}",
-        table_text(environment_table(campaign, language)),
+        *(f"### {table.name}\n\n{table_text(table)}" for table in environment_tables(campaign, language)),
     ]
     return "\n\n".join(blocks) + "\n"

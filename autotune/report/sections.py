@@ -5,31 +5,39 @@ from autotune.model.campaign import Campaign
 from autotune.model.measurement import Invalid
 from autotune.report.answer import answer
 from autotune.report.commands import commands
-from autotune.report.curve import curve_plot
+from autotune.report.curve import curve_plot, shape_text
 from autotune.report.evidence import best, elapsed_seconds, recommended, total_seconds
-from autotune.report.fact_tables import changes_table, decisions_table, environment_table
+from autotune.report.fact_tables import changes_table, decisions_table, environment_tables
 from autotune.report.figures import MISSING, duration, percent, percent_range, rate
 from autotune.report.knob_names import knob_name
-from autotune.report.latency import latency_plots, trade_off_table
+from autotune.report.latency import latency_plots
 from autotune.report.launch_tables import failures_table, launches_table, validity_table, whole_run_table
-from autotune.report.parts import Bars, Code, Note, Part, Report, Section, Tile
-from autotune.report.predictions import Extras, prediction_table
+from autotune.report.parts import Code, Note, Part, Report, Section, Tile, Times
+from autotune.report.predictions import prediction_parts
+from autotune.report.shares import shares
 from autotune.report.tables import Table
 from autotune.report.texts.words import Language
+from autotune.report.touched import touched_table
+from autotune.report.trade_offs import trade_off_parts
 from autotune.report.vendor_part import vendor_parts
 
 MOST_OPEN_ROWS = 30
 """Tables that are longer and that few need are folded."""
 
 
-def build(campaign: Campaign, language: Language, extras: Extras, *, is_redacted: bool = False) -> Report:
-    """The report of a campaign in one language."""
+def build(
+    campaign: Campaign, language: Language, *, ceiling: float | None = None, is_redacted: bool = False
+) -> Report:
+    """The report of a campaign in one language.
+
+    `ceiling`: tokens a second of the bare model in a static test, the bound that serving is compared with.
+    """
     heads, is_long = language.headings, len(campaign.launches) > MOST_OPEN_ROWS
     everything = (
         Section(name="changes", heading=heads.changes, parts=_changes(campaign, language)),
-        Section(name="curve", heading=heads.curve, parts=_curve(campaign, language, extras)),
+        Section(name="curve", heading=heads.curve, parts=_curve(campaign, language, ceiling)),
         Section(name="latency", heading=heads.latency, parts=_latency(campaign, language)),
-        Section(name="predicted", heading=heads.predicted, parts=_predicted(campaign, language, extras)),
+        Section(name="predicted", heading=heads.predicted, parts=prediction_parts(campaign, language)),
         Section(name="launches", heading=heads.launches, parts=_launches(campaign, language)),
         Section(name="validity", heading=heads.validity, parts=_validity(campaign, language), folded=is_long),
         Section(
@@ -37,9 +45,7 @@ def build(campaign: Campaign, language: Language, extras: Extras, *, is_redacted
         ),
         Section(name="vendor", heading=heads.vendor, parts=vendor_parts(campaign, language)),
         Section(name="decisions", heading=heads.decisions, parts=_decisions(campaign, language), folded=True),
-        Section(
-            name="environment", heading=heads.environment, parts=(environment_table(campaign, language),)
-        ),
+        Section(name="environment", heading=heads.environment, parts=environment_tables(campaign, language)),
         Section(name="apply", heading=heads.apply, parts=_apply(campaign, language)),
         Section(
             name="profile",
@@ -68,10 +74,10 @@ def _tiles(campaign: Campaign, language: Language) -> tuple[Tile, ...]:
     tiles = []
     if found is not None:
         name = knob_name("max_batch_size", campaign.description.kind)
-        before = f"{labels.found}: {campaign.description.incumbent.max_batch_size}"
+        before = labels.found_value.format(value=campaign.description.incumbent.max_batch_size)
         remark = before if advice else labels.not_confirmed
         tiles.append(Tile(label=name, value=str(found.settings.max_batch_size), remark=remark))
-        spread = f"{labels.tokens_per_second}, ± {percent(found.half_width, style)}"
+        spread = labels.rate_spread.format(half_width=percent(found.half_width, style))
         tiles.append(Tile(label=labels.throughput, value=rate(found.tokens_per_second), remark=spread))
     if verdict is not None and verdict.gain is not None:
         between = percent_range(verdict.gain_low, verdict.gain_high, style)
@@ -85,15 +91,33 @@ def _tiles(campaign: Campaign, language: Language) -> tuple[Tile, ...]:
 
 def _changes(campaign: Campaign, language: Language) -> tuple[Part, ...]:
     table = changes_table(campaign, language)
-    return (table,) if table.rows else (Note(text=language.notes.no_changes),)
+    first: Part = table if table.rows else Note(text=language.notes.no_changes)
+    parted = _shares_text(campaign, language)
+    return (first, *((Note(text=parted),) if parted else ()), *_filled(touched_table(campaign, language)))
 
 
-def _curve(campaign: Campaign, language: Language, extras: Extras) -> tuple[Part, ...]:
-    plot, found = curve_plot(campaign, language), best(campaign)
+def _shares_text(campaign: Campaign, language: Language) -> str:
+    """The gain of the batch size and that of the other settings apart; nothing where that is not known."""
+    found, style = shares(campaign), language.style
+    if found is None:
+        return ""
+    words = language.notes.shares_about if found.estimated else language.notes.shares
+    return words.format(
+        bundle=percent(found.bundle, style, signed=True),
+        batch=percent(found.batch, style, signed=True),
+        name=knob_name("max_batch_size", campaign.description.kind),
+        old=found.old_batch,
+        new=found.new_batch,
+    )
+
+
+def _curve(campaign: Campaign, language: Language, ceiling: float | None) -> tuple[Part, ...]:
+    plot, found = curve_plot(campaign, language, ceiling), best(campaign)
     if plot is None:
         return (Note(text=language.notes.curve_empty),)
-    parts: list[Part] = [plot, Note(text=plot.description)]
-    ceiling = extras.ceiling_tokens_per_second
+    shaped = shape_text(campaign, language)
+    parts: list[Part] = [Note(text=shaped, leads=True)] if shaped else []
+    parts += [plot, Note(text=plot.description)]
     if ceiling and found is not None:
         share = percent(found.tokens_per_second / ceiling, language.style)
         parts.append(Note(text=language.labels.ceiling.format(rate=rate(ceiling), share=share)))
@@ -104,12 +128,8 @@ def _latency(campaign: Campaign, language: Language) -> tuple[Part, ...]:
     plots = latency_plots(campaign, language)
     if not plots:
         return ()
-    notes = f"{language.notes.latency} {language.notes.latency_per_value}"
-    return (*plots, Note(text=notes), trade_off_table(campaign, language))
-
-
-def _predicted(campaign: Campaign, language: Language, extras: Extras) -> tuple[Part, ...]:
-    return _filled(prediction_table(campaign, extras, language))
+    notes = language.between_sentences.join((language.notes.latency, language.notes.latency_per_value))
+    return (*plots, Note(text=notes), *trade_off_parts(campaign, language))
 
 
 def _launches(campaign: Campaign, language: Language) -> tuple[Part, ...]:
@@ -123,9 +143,9 @@ def _launches(campaign: Campaign, language: Language) -> tuple[Part, ...]:
         measure=duration(spent.measure, style),
         stop=duration(spent.stop, style),
     )
-    rows = tuple((f"#{launch.number}", launch.seconds) for launch in campaign.launches)
+    rows = tuple((launch.number, launch.seconds) for launch in campaign.launches)
     failures = failures_table(campaign, language)
-    return (launches_table(campaign, language), *_filled(failures), Note(text=summary), Bars(rows=rows))
+    return (launches_table(campaign, language), *_filled(failures), Note(text=summary), Times(rows=rows))
 
 
 def _validity(campaign: Campaign, language: Language) -> tuple[Part, ...]:

@@ -10,6 +10,7 @@ from statistics import fmean
 
 from autotune.model.campaign import Campaign
 from autotune.report.evidence import Point, PointKind, failed_values, points
+from autotune.report.values import setting_values, shape
 
 STEP = 100
 
@@ -22,6 +23,8 @@ class VendorStep:
     tokens_per_second: float | None
     estimated: bool
     """Read off the line between neighbours, not launched in this campaign."""
+    at_most: bool = False
+    """Above everything that was launched, where throughput falls already: no more than the last reading."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +47,7 @@ def vendor_run(campaign: Campaign) -> VendorRun | None:
     batch, complete = campaign.bracket.start, False
     while not complete:
         step = _step(campaign, batch)
-        if step is None:
+        if step is None or (step.at_most and not (steps and _fell(steps[-1], step))):
             break
         steps.append(step)
         complete = len(steps) > 1 and _fell(steps[-2], step)
@@ -71,7 +74,18 @@ def _step(campaign: Campaign, batch: int) -> VendorStep | None:
     ):
         return VendorStep(batch=batch, tokens_per_second=None, estimated=False)
     between = _between(measured, float(batch))
-    return VendorStep(batch=batch, tokens_per_second=between, estimated=True) if between is not None else None
+    if between is not None:
+        return VendorStep(batch=batch, tokens_per_second=between, estimated=True)
+    return _beyond(campaign, batch)
+
+
+def _beyond(campaign: Campaign, batch: int) -> VendorStep | None:
+    """A value above all that was launched, when the curve is surely falling there."""
+    values, found = setting_values(campaign), shape(campaign)
+    if found is None or found.falls_from is None or batch <= found.highest:
+        return None
+    last = max(values, key=lambda value: value.batch)
+    return VendorStep(batch=batch, tokens_per_second=last.tokens_per_second, estimated=True, at_most=True)
 
 
 def _is_lowest(batch: int, campaign: Campaign) -> bool:

@@ -7,7 +7,7 @@ from autotune.report.knob_names import knob_name
 from autotune.report.parts import Note, Part
 from autotune.report.tables import Column, Table, number_cell, text_cell
 from autotune.report.texts.words import Language
-from autotune.report.vendor import VendorRun, vendor_run
+from autotune.report.vendor import STEP, VendorRun, VendorStep, vendor_run
 
 
 def vendor_parts(campaign: Campaign, language: Language) -> tuple[Part, ...]:
@@ -19,9 +19,17 @@ def vendor_parts(campaign: Campaign, language: Language) -> tuple[Part, ...]:
         return (Note(text=notes.vendor), Note(text=notes.vendor_no_start)) if campaign.launches else ()
     parts: list[Part] = [Note(text=notes.vendor), _vendor_table(campaign, run, language)]
     parts.append(Note(text=_vendor_verdict(campaign, run, language)))
-    if any(step.estimated for step in run.steps):
+    if any(step.estimated and not step.at_most for step in run.steps):
         parts.append(Note(text=notes.vendor_estimated))
+    if any(step.at_most for step in run.steps):
+        parts.append(Note(text=notes.vendor_at_most))
     return tuple(parts)
+
+
+def _sign(step: VendorStep) -> str:
+    if step.at_most:
+        return "≤ "
+    return "≈ " if step.estimated else ""
 
 
 def _vendor_table(campaign: Campaign, run: VendorRun, language: Language) -> Table:
@@ -29,9 +37,7 @@ def _vendor_table(campaign: Campaign, run: VendorRun, language: Language) -> Tab
         (
             number_cell(str(place), place),
             number_cell(str(step.batch), step.batch),
-            number_cell(
-                f"{'≈ ' if step.estimated else ''}{rate(step.tokens_per_second)}", step.tokens_per_second
-            ),
+            number_cell(f"{_sign(step)}{rate(step.tokens_per_second)}", step.tokens_per_second),
             text_cell(language.labels.vendor_choice if run.complete and step == run.chosen else "", "good"),
         )
         for place, step in enumerate(run.steps, start=1)
@@ -49,7 +55,8 @@ def _vendor_verdict(campaign: Campaign, run: VendorRun, language: Language) -> s
     name = knob_name("max_batch_size", campaign.description.kind)
     setting = f"{name} {run.chosen.batch}"
     if not run.complete:
-        return language.notes.vendor_short.format(setting=f"{name} {run.steps[-1].batch}")
+        after = (run.steps[-1].batch // STEP + 1) * STEP
+        return language.notes.vendor_short.format(setting=f"{name} {after}")
     found = best(campaign)
     reading = run.chosen.tokens_per_second or 0.0
     loss = -(over(reading, found.tokens_per_second) or 0.0) if found else 0.0

@@ -7,7 +7,7 @@ from autotune.model.move import VerdictCode
 from autotune.model.service import BlockSource
 from autotune.report.evidence import PointKind
 from autotune.report.figures import CHINESE_STYLE
-from autotune.report.texts.chinese_phrases import FACTS, REASONS
+from autotune.report.texts.chinese_phrases import FACTS, REASONS, VALUES
 from autotune.report.texts.words import AnswerWords, Headings, Labels, Language, Notes
 
 ANSWER = AnswerWords(
@@ -21,6 +21,7 @@ ANSWER = AnswerWords(
     incumbent_best="保持 {setting}：输出吞吐 {rate} token/s（± {half_width}）；"
     "试过其他 {tried} 个值，均无明确提升",
     runner_up="其余值中最好的 {setting} 为 {gain}{range}，不足以更换。",
+    fastest_other="其余值中最快的 {setting} 读数为 {gain}，幅度或把握不足，不更换。",
     equal_smaller="{changes}：批更小而吞吐相当，{gain}{range}{confirmed}；未经选择前保持现有配置",
     limit_unmet="试过的配置均不满足约束；保持 {setting}",
     not_measurable="没有有效的测量结果，不作推荐",
@@ -46,6 +47,7 @@ ANSWER = AnswerWords(
 HEADINGS = Headings(
     title="调优报告",
     changes="改动内容",
+    touched="本次运行触及的内容",
     curve="吞吐与批大小",
     latency="时延与吞吐",
     predicted="预测与实测",
@@ -75,6 +77,8 @@ LABELS = Labels(
     best_so_far="目前最好",
     not_confirmed="未确认",
     found="现有配置",
+    found_value="现有配置：{value}",
+    rate_spread="token/s，± {half_width}",
     throughput="吞吐",
     tokens_per_second="token/s",
     gain="提升",
@@ -117,15 +121,20 @@ LABELS = Labels(
     throughput_axis="输出吞吐 token/s",
     ttft_axis="平均首 Token 时延 ms",
     tpot_axis="平均非首 Token 时延 ms",
-    bracket="计算区间",
+    bracket="计算区间 {low}～{high}",
     bracket_start="计算起点",
+    knee="拐点 {low}～{high}",
     failed_value="失败",
     incumbent_level="现有配置",
     with_preemptions="发生抢占",
     limit="约束",
     predicted="预测",
     measured="实测",
+    within="符合预测",
+    expected="{reason}；预期 {rate} token/s ± {half_width}",
     ceiling="纯模型静态测试：{rate} token/s；最优值的服务吞吐为其 {share}。",
+    ceiling_line="纯模型静态测试",
+    goodput="达标请求占比",
     pareto="最优折中",
     vendor_choice="选中",
     fact="项目",
@@ -133,6 +142,24 @@ LABELS = Labels(
     name="名称",
     step="步骤",
     decision="决策",
+    ends_with="结束于",
+    at_clients="{count} 个客户端",
+    item="项目",
+    during="运行期间",
+    afterwards="结束后",
+    configuration="配置",
+    edited="就地修改",
+    copied="未改动：试验使用副本",
+    own_command="未改动：试验使用各自的命令行",
+    in_place="推荐值已写入",
+    as_before="与运行前相同",
+    put_back="已恢复",
+    stays_so="随推荐配置保留",
+    not_back="未恢复",
+    service="服务",
+    host="主机",
+    started_times="为试验启动 {count} 次",
+    stopped="每次均已停止",
     blocks_from="{blocks} 块（{source}）",
     forecast="预估",
     forecast_range="{low}～{high}，{launches_low}～{launches_high} 次启动",
@@ -144,12 +171,29 @@ LABELS = Labels(
 )
 
 NOTES = Notes(
-    curve="每个标记是在一个 {name} 下的一次服务启动，竖线为 95% 置信区间。小圆点为一次扫描中的各级并发，"
-    "横坐标取平均运行请求数。阴影为计算得到的区间。",
+    curve="每个标记是在一个 {name} 下的一次服务启动，竖线为 95% 置信区间。",
+    curve_sweep="小圆点为一次扫描中的各级并发，横坐标取平均运行请求数。",
+    curve_band="蓝色阴影为由 KV 缓存块数计算得到的区间。",
     curve_empty="没有测量结果，无法绘制曲线。",
+    shape_falls="吞吐上升至 {top}，自 {falls} 起明确下降。",
+    shape_plateau="{top} 以上的值均未明确下降：在区间精度内为平台，未证实下降。",
+    shape_rises="最快的值 {top} 也是测过的最大值：尚未见到下降。",
+    shape_sweep_falls="吞吐上升至 {top}；扫描中自运行请求数 {falls} 起明确下降。",
+    shape_sweep_preempts="扫描中自运行请求数 {preempts} 起服务发生抢占。",
+    shape_preempts="自 {preempts} 起服务发生抢占。",
+    shape_calm="服务未发生抢占。",
+    shares="其中 {bundle} 来自 {name} 为 {old} 时的其他参数，另有 {batch} 来自 {name} {old} → {new}。",
+    shares_about="其中约 {bundle} 来自 {name} 为 {old} 时的其他参数，另有约 {batch} 来自 {name} {old} → {new}"
+    "；前一步并未单独启动，由曲线读出。",
+    predicted="{count} 个读数中有 {inside} 个落在重启之前给出的 95% 预测区间内。",
+    limits_unmet="所测的值均不能满足全部约束。",
+    limits_free="最快的值满足全部约束：约束没有代价。",
+    limits_cost="约束的代价为 {loss}：{fastest} 读数 {fastest_rate} token/s 但违反约束，"
+    "满足约束的值中最快的是 {kept}（{rate} token/s）。",
     latency="每个标记对应一次启动：越靠右吞吐越高，越靠下响应越快。",
     latency_per_value="客户端数多于批内位置时，时延包含排队等待。",
     launches="全部启动共 {total}：启动 {start}，预热 {warm_up}，测量 {measure}，停止 {stop}。",
+    times="各次启动的用时",
     validity_all="全部 {levels} 次测量均通过各项检查。",
     validity_some="{levels} 次测量中有 {invalid} 次未通过检查，未用于任何结论。",
     whole_run="用全部 token 除以整轮时间的工具把爬升和收尾也算在内，读数偏低。"
@@ -158,9 +202,10 @@ NOTES = Notes(
     vendor_found="它会在 {launches} 次启动、约 {time} 后选择 {setting}（{rate} token/s），"
     "比本次的最优值低 {loss}。",
     vendor_same="它会在 {launches} 次启动、约 {time} 后选择 {setting}（{rate} token/s），与本次结果相同。",
-    vendor_short="本次测量的值到 {setting} 为止，吞吐尚未下降，无法得知它会选择哪个值。",
+    vendor_short="它的下一个值 {setting} 在吞吐下降之前已超出本次测量的范围，无法得知它会选择哪个值。",
     vendor_no_start="没有可作为起点的计算值。",
     vendor_estimated="带 ≈ 的值未实际启动，由相邻两点直线内插得到。",
+    vendor_at_most="带 ≤ 的值高于所有已启动的值，而吞吐在那里已经下降：读数不会高于最后一个实测值。",
     no_changes="无：保持现有配置。",
     no_diff="配置没有变化。",
     apply="在确认之前不会写入任何内容。apply 命令只改变上面列出的值，其余字节保持不变；"
@@ -235,6 +280,8 @@ CHINESE = Language(
         BlockSource.PROFILE: "运行配置给定",
     },
     between_clauses="；",
+    between_sentences="",
     reasons=REASONS,
     facts=FACTS,
+    values=VALUES,
 )

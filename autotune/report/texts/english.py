@@ -21,6 +21,7 @@ ANSWER = AnswerWords(
     incumbent_best="{setting} stays: {rate} output tokens/s (± {half_width}); other values tried: {tried},"
     " none better beyond doubt",
     runner_up="The best other one, {setting}, reads {gain}{range}: not enough to change for.",
+    fastest_other="The fastest other one, {setting}, read {gain}: not enough, or not surely.",
     equal_smaller="{changes}: equally fast with a smaller batch, {gain}{range}{confirmed};"
     " the setting found stays until you choose",
     limit_unmet="No setting that was tried keeps within the limits; {setting} stays",
@@ -47,6 +48,7 @@ ANSWER = AnswerWords(
 HEADINGS = Headings(
     title="Tuning report",
     changes="What changes",
+    touched="What the run touched",
     curve="Throughput against batch size",
     latency="Latency against throughput",
     predicted="Predicted against measured",
@@ -76,6 +78,8 @@ LABELS = Labels(
     best_so_far="Best so far:",
     not_confirmed="not confirmed",
     found="Found on the host",
+    found_value="Found on the host: {value}",
+    rate_spread="tokens/s, ± {half_width}",
     throughput="Throughput",
     tokens_per_second="tokens/s",
     gain="Gain",
@@ -118,15 +122,20 @@ LABELS = Labels(
     throughput_axis="output tokens/s",
     ttft_axis="mean TTFT, ms",
     tpot_axis="mean TPOT, ms",
-    bracket="computed bracket",
+    bracket="computed bracket {low} – {high}",
     bracket_start="computed start",
+    knee="knee {low} – {high}",
     failed_value="failed",
     incumbent_level="found on the host",
     with_preemptions="with preemptions",
     limit="limit",
     predicted="predicted",
     measured="measured",
+    within="As predicted",
+    expected="{reason}; expected {rate} tokens/s ± {half_width}",
     ceiling="Static test of the bare model: {rate} tokens/s; the best value serves {share} of it.",
+    ceiling_line="bare model, static test",
+    goodput="Goodput",
     pareto="Best trade-offs",
     vendor_choice="chosen",
     fact="Fact",
@@ -134,6 +143,24 @@ LABELS = Labels(
     name="Name",
     step="Step",
     decision="Decision",
+    ends_with="end with",
+    at_clients="at {count} clients",
+    item="Item",
+    during="During the run",
+    afterwards="Afterwards",
+    configuration="Configuration",
+    edited="edited in place",
+    copied="not touched: trials ran on a copy",
+    own_command="not touched: trials ran from their own command line",
+    in_place="recommended values in place",
+    as_before="as it was",
+    put_back="put back",
+    stays_so="stays so with the winner",
+    not_back="NOT RESTORED",
+    service="Service",
+    host="Host",
+    started_times="started {count} times for trials",
+    stopped="every trial stopped",
     blocks_from="{blocks} blocks ({source})",
     forecast="Forecast",
     forecast_range="{low} to {high}, {launches_low} to {launches_high} launches",
@@ -145,14 +172,32 @@ LABELS = Labels(
 )
 
 NOTES = Notes(
-    curve="Each mark is one start of the service at one {name}; bars are 95 % intervals. Small dots are"
-    " levels of one sweep, drawn at the mean number of requests that ran. The shaded band is the computed"
-    " bracket.",
+    curve="Each mark is one start of the service at one {name}; bars are 95 % intervals.",
+    curve_sweep="Small dots are levels of one sweep, drawn at the mean number of requests that ran.",
+    curve_band="The blue band is the bracket computed from the KV-cache blocks.",
     curve_empty="Nothing was measured, so there is no curve.",
+    shape_falls="Throughput rises up to {top} and is surely lower from {falls} on.",
+    shape_plateau="Nothing above {top} reads surely lower: a plateau within the intervals, no proven drop.",
+    shape_sweep_falls="Throughput rises up to {top}; the sweep is surely lower from {falls} running ones on.",
+    shape_sweep_preempts="In the sweep the service preempted requests from {preempts} running ones on.",
+    shape_rises="The fastest value, {top}, is also the largest that was measured: no drop was seen.",
+    shape_preempts="The service preempted requests from {preempts} on.",
+    shape_calm="It never preempted a request.",
+    shares="Of this, {bundle} comes from the other settings at {name} {old}, and {batch} on top of it from"
+    " {name} {old} -> {new}.",
+    shares_about="Of this, about {bundle} comes from the other settings at {name} {old}, and about {batch} on"
+    " top of it from {name} {old} -> {new}; the first step was not launched but read off the curve.",
+    predicted="{inside} of {count} readings lay in the 95 % interval that the search had predicted before the"
+    " restart.",
+    limits_unmet="No value that was measured keeps all limits.",
+    limits_free="The fastest value keeps all limits: they cost nothing.",
+    limits_cost="The limits cost {loss}: {fastest} reads {fastest_rate} tokens/s and breaks one, {kept} with"
+    " {rate} tokens/s is the fastest that keeps them.",
     latency="One mark for each restart: further right is faster, lower is more responsive.",
     latency_per_value="Latencies include waiting for a place in the batch wherever more clients than places"
     " were kept busy.",
     launches="{total} in all launches: start {start}, warm-up {warm_up}, measuring {measure}, stop {stop}.",
+    times="The time of every launch",
     validity_all="All {levels} levels passed every check.",
     validity_some="{invalid} of {levels} levels did not pass and are not used anywhere.",
     whole_run="A benchmark that divides all tokens by the whole run counts filling up and running dry too,"
@@ -163,11 +208,13 @@ NOTES = Notes(
     " {loss} less than the best value here.",
     vendor_same="It would have chosen {setting} ({rate} tokens/s) after {launches} launches, about {time}:"
     " the same as this run.",
-    vendor_short="The values measured here end at {setting}, before throughput falls: what it would choose is"
-    " not known.",
+    vendor_short="Its next value, {setting}, lies outside what was measured here before throughput falls:"
+    " what it would choose is not known.",
     vendor_no_start="There is no computed start value to begin from.",
     vendor_estimated="Values marked ≈ were not launched: they are read off the straight line between"
     " their neighbours.",
+    vendor_at_most="A value marked ≤ lies above everything that was launched, where throughput falls already:"
+    " it can read no more than the last one.",
     no_changes="Nothing: the setting found stays.",
     no_diff="The configuration does not change.",
     apply="Nothing is written until you say so. The apply command changes only the values named above, keeps"

@@ -33,6 +33,8 @@ class AnswerWords:
     """Fields: setting, rate, half_width, tried."""
     runner_up: str
     """Fields: setting, gain, range."""
+    fastest_other: str
+    """Fields: setting, gain."""
     equal_smaller: str
     """Fields: changes, gain, range, confirmed."""
     limit_unmet: str
@@ -72,6 +74,7 @@ class Headings:
 
     title: str
     changes: str
+    touched: str
     curve: str
     latency: str
     predicted: str
@@ -104,6 +107,10 @@ class Labels:
     best_so_far: str
     not_confirmed: str
     found: str
+    found_value: str
+    """Fields: value."""
+    rate_spread: str
+    """Fields: half_width."""
     throughput: str
     tokens_per_second: str
     gain: str
@@ -150,15 +157,23 @@ class Labels:
     ttft_axis: str
     tpot_axis: str
     bracket: str
+    """Fields: low, high."""
     bracket_start: str
+    knee: str
+    """Fields: low, high."""
     failed_value: str
     incumbent_level: str
     with_preemptions: str
     limit: str
     predicted: str
     measured: str
+    within: str
+    expected: str
+    """Fields: reason, rate, half_width."""
     ceiling: str
     """Fields: rate, share."""
+    ceiling_line: str
+    goodput: str
     pareto: str
     vendor_choice: str
     fact: str
@@ -166,6 +181,26 @@ class Labels:
     name: str
     step: str
     decision: str
+    ends_with: str
+    at_clients: str
+    """Fields: count."""
+    item: str
+    during: str
+    afterwards: str
+    configuration: str
+    edited: str
+    copied: str
+    own_command: str
+    in_place: str
+    as_before: str
+    put_back: str
+    stays_so: str
+    not_back: str
+    service: str
+    host: str
+    started_times: str
+    """Fields: count."""
+    stopped: str
     blocks_from: str
     """Fields: blocks, source."""
     forecast: str
@@ -184,11 +219,37 @@ class Notes:
 
     curve: str
     """Fields: name. Also the chart's text for those who cannot see it."""
+    curve_sweep: str
+    curve_band: str
     curve_empty: str
+    shape_falls: str
+    """Fields: top, falls."""
+    shape_plateau: str
+    """Fields: top."""
+    shape_rises: str
+    """Fields: top."""
+    shape_sweep_falls: str
+    """Fields: top, falls."""
+    shape_sweep_preempts: str
+    """Fields: preempts."""
+    shape_preempts: str
+    """Fields: preempts."""
+    shape_calm: str
+    shares: str
+    """Fields: bundle, batch, name, old, new."""
+    shares_about: str
+    """Fields: bundle, batch, name, old, new. Read off a curve, not launched."""
+    predicted: str
+    """Fields: inside, count."""
+    limits_unmet: str
+    limits_free: str
+    limits_cost: str
+    """Fields: kept, rate, fastest, fastest_rate, loss."""
     latency: str
     latency_per_value: str
     launches: str
     """Fields: total, start, warm_up, measure, stop."""
+    times: str
     validity_all: str
     """Fields: levels."""
     validity_some: str
@@ -203,6 +264,7 @@ class Notes:
     """Fields: setting."""
     vendor_no_start: str
     vendor_estimated: str
+    vendor_at_most: str
     no_changes: str
     no_diff: str
     apply: str
@@ -235,7 +297,10 @@ class Language:
     points: Mapping[PointKind, str]
     block_sources: Mapping[BlockSource, str]
     between_clauses: str = "; "
+    between_sentences: str = " "
     reasons: Mapping[str, str] = field(default_factory=dict)
     """English phrase -> words; empty for English."""
     facts: Mapping[str, str] = field(default_factory=dict)
     """English name -> name; a name that is missing stays."""
+    values: Mapping[str, str] = field(default_factory=dict)
+    """English value of a fact -> words; a value that is missing stays."""

@@ -11,7 +11,7 @@ from autotune.model.bracket import Bracket
 from autotune.model.campaign import Campaign, Decision, Forecast, Reading, Verdict
 from autotune.model.launch import LaunchRecord, Outcome, PhaseSeconds, Purpose
 from autotune.model.measurement import Distribution, FailureCount, Invalid, InvalidReason, Measurement
-from autotune.model.move import VerdictCode
+from autotune.model.move import Expected, VerdictCode
 from autotune.model.service import Description, Fact
 from autotune.model.settings import Settings
 
@@ -107,7 +107,7 @@ def failed(number, batch, cause, detail):
     )
 
 
-def decided(after, batch, reason):
+def decided(after, batch, reason, expected=None):
     """The decision to launch `batch` after so many launches."""
     return Decision(
         after_launches=after,
@@ -116,6 +116,7 @@ def decided(after, batch, reason):
         settings=settings(batch),
         concurrency=None,
         reason=reason,
+        expected=expected,
     )
 
 
@@ -201,6 +202,14 @@ def guide():
 SWEEP = ((120, 1462.0), (190, 2051.0), (300, 2520.0), (480, 2943.0), (640, 2790.0), (760, 2411.0))
 
 
+EXPECTED = {
+    3: Expected(tokens_per_second=2940.0, half_width=0.03),
+    4: Expected(tokens_per_second=2990.0, half_width=0.008),
+    5: Expected(tokens_per_second=2900.0, half_width=0.02),
+}
+"""Number of launches before -> what the next one was expected to read."""
+
+
 def with_failures():
     """An emulated run with a sweep, a start without memory, a stalled level and a level cut by its cap."""
     base = guide()
@@ -239,7 +248,7 @@ def with_failures():
         description=replace(base.description, emulated=True, time_scale=20.0),
         launches=launches,
         decisions=tuple(
-            decided(at, run.settings.max_batch_size, reason)
+            decided(at, run.settings.max_batch_size, reason, EXPECTED.get(at))
             for at, (run, reason) in enumerate(zip(launches, reasons, strict=True))
         ),
     )

@@ -2,9 +2,10 @@ from dataclasses import replace
 
 from autotune.model.limit import LimitStatistic
 from autotune.model.measurement import Distribution
-from autotune.report.latency import figures, latency_plots, trade_off_table, trade_offs
+from autotune.report.latency import figures, latency_plots
 from autotune.report.limits import profile_limits
 from autotune.report.texts.languages import language
+from autotune.report.trade_offs import trade_off_parts, trade_off_table, trade_offs
 
 from . import example_campaigns as examples
 
@@ -40,8 +41,8 @@ def test_the_limit_is_drawn_and_the_table_says_who_keeps_it():
 
 
 def test_a_trade_off_is_beaten_by_no_other_restart():
-    found = [(point.batch, point.tokens_per_second) for point in trade_offs(examples.guide())]
-    assert found == [(500.0, 2991.4), (435.0, 2851.9), (600.0, 2520.6)]
+    found = [(value.batch, round(value.tokens_per_second, 2)) for value in trade_offs(examples.guide())]
+    assert found == [(500, 2985.85), (435, 2848.6), (600, 2520.6)]
 
 
 def test_levels_without_latencies_give_no_chart():
@@ -63,3 +64,22 @@ def test_a_long_campaign_names_only_what_can_be_read():
     names = [mark.name for mark in latency_plots(examples.large(60), EN)[0].marks if mark.name]
     assert len(names) <= 1
     assert len(trade_off_table(examples.large(60), EN).rows) <= 12
+
+
+def test_what_the_limits_cost_is_said_in_words():
+    cost = trade_off_parts(limited('"tpot:mean<=160ms"'), EN)[0]
+    assert cost.text == (
+        "The limits cost 4.6 %: maxBatchSize 500 reads 2,985.9 tokens/s and breaks one, maxBatchSize 435 with"
+        " 2,848.6 tokens/s is the fastest that keeps them."
+    )
+    assert trade_off_parts(limited('"tpot:mean<=900ms"'), EN)[0].text == EN.notes.limits_free
+    assert trade_off_parts(limited('"tpot:mean<=1ms"'), EN)[0].text == EN.notes.limits_unmet
+
+
+def test_goodput_has_its_column_where_it_was_counted():
+    base = limited('"goodput>=99%"')
+    level = replace(base.launches[0].levels[0], goodput=0.97)
+    campaign = replace(base, launches=(replace(base.launches[0], levels=(level,)),))
+    table = trade_off_table(campaign, EN)
+    assert [column.title for column in table.columns][-2:] == ["Goodput", "goodput>=99%"]
+    assert [cell.text for cell in table.rows[0]][-2:] == ["97.0 %", "no"]

@@ -5,7 +5,6 @@ import pytest
 from markdown_it import MarkdownIt
 
 from autotune.report.markdown import markdown_text
-from autotune.report.predictions import Extras
 from autotune.report.reproduce import reproduce_text
 from autotune.report.sections import build
 from autotune.report.texts.languages import LANGUAGES, language
@@ -24,7 +23,7 @@ READER = MarkdownIt("commonmark").enable("table")
 
 def text_of(campaign, code="en"):
     words = language(code)
-    return markdown_text(build(campaign, words, Extras()), campaign, words)
+    return markdown_text(build(campaign, words), campaign, words)
 
 
 def test_the_answer_is_the_title():

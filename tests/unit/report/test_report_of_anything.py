@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from autotune.report.document import document_text, report_document, schema
 from autotune.report.html import page
 from autotune.report.markdown import markdown_text
-from autotune.report.predictions import Extras
 from autotune.report.redact import redacted
 from autotune.report.reproduce import reproduce_text
 from autotune.report.sections import build
@@ -39,7 +38,7 @@ def tame(value):
 def test_any_campaign_is_rendered_in_every_form(campaign, code):
     words = language(code)
     for shown in (campaign, redacted(campaign)):
-        report = build(shown, words, Extras())
+        report = build(shown, words)
         assert page(report, shown, words).startswith("<!DOCTYPE html>")
         assert markdown_text(report, shown, words).startswith("# ")
         assert reproduce_text(shown, words).startswith("# ")

@@ -4,8 +4,9 @@ import pytest
 
 from autotune.model.move import VerdictCode
 from autotune.report.curve import curve_plot
-from autotune.report.parts import Note
-from autotune.report.predictions import Extras, Prediction
+from autotune.report.launch_tables import times_table
+from autotune.report.limits import profile_ceiling
+from autotune.report.parts import Note, Times
 from autotune.report.sections import build
 from autotune.report.tables import Table
 from autotune.report.texts.languages import language
@@ -15,9 +16,9 @@ from . import example_campaigns as examples
 EN = language("en")
 
 
-def part_of(campaign, name, extras=None):
+def part_of(campaign, name, ceiling=None):
     """Parts of one section."""
-    report = build(campaign, EN, extras or Extras())
+    report = build(campaign, EN, ceiling=ceiling)
     return next((section.parts for section in report.sections if section.name == name), ())
 
 
@@ -40,19 +41,18 @@ def highlighted(campaign):
 )
 def test_only_what_is_proven_is_recommended(campaign, word, changes):
     assert highlighted(campaign) == [word]
-    (part,) = part_of(campaign, "changes")
-    assert isinstance(part, Table if changes else Note)
+    assert isinstance(part_of(campaign, "changes")[0], Table if changes else Note)
 
 
 def test_an_unconfirmed_value_is_marked_in_the_first_figures():
-    tiles = build(examples.interrupted(), EN, Extras()).tiles
+    tiles = build(examples.interrupted(), EN).tiles
     assert (tiles[0].value, tiles[0].remark) == ("500", "not confirmed")
-    tiles = build(examples.ended_as(VerdictCode.INTERRUPTED), EN, Extras()).tiles
+    tiles = build(examples.ended_as(VerdictCode.INTERRUPTED), EN).tiles
     assert (tiles[2].value, tiles[2].remark) == ("+4.7 %", "not confirmed")
 
 
 def test_first_figures_are_setting_speed_gain_and_effort():
-    tiles = build(examples.guide(), EN, Extras()).tiles
+    tiles = build(examples.guide(), EN).tiles
     assert [(tile.value, tile.remark) for tile in tiles] == [
         ("500", "Found on the host: 435"),
         ("2,982.5", "tokens/s, ± 0.6 %"),
@@ -61,17 +61,18 @@ def test_first_figures_are_setting_speed_gain_and_effort():
     ]
 
 
-def test_a_prediction_is_held_against_the_mean_of_its_launches():
-    extras = Extras(
-        predictions=(
-            Prediction(max_batch_size=600, tokens_per_second=2800.0, half_width=0.03),
-            Prediction(max_batch_size=500, tokens_per_second=2940.0, half_width=0.03),
-            Prediction(max_batch_size=999, tokens_per_second=1.0, half_width=0.03),
-        )
-    )
-    (table,) = part_of(examples.guide(), "predicted", extras)
-    shown = [(row[0].text, row[3].text, row[4].text, row[4].tone) for row in table.rows]
-    assert shown == [("500", "2,985.9", "+1.6 %", "good"), ("600", "2,520.6", "-10.0 %", "bad")]
+def test_a_prediction_is_held_against_the_launch_it_was_made_for():
+    note, table = part_of(examples.with_failures(), "predicted")
+    assert note.text.startswith("1 of 2 readings lay in the 95 % interval")
+    shown = [[cell.text for cell in row] for row in table.rows]
+    assert shown == [
+        ["4", "500", "2,940.0 ± 3.0 %", "2,980.3", "+1.4 %", "yes"],
+        ["5", "540", "2,990.0 ± 0.8 %", "2,961.0", "-1.0 %", "no"],
+    ]
+
+
+def test_a_strategy_that_predicts_nothing_has_no_such_section():
+    assert part_of(examples.guide(), "predicted") == ()
 
 
 def test_a_sweep_is_no_reading_of_its_setting():
@@ -104,12 +105,12 @@ def test_the_whole_run_reading_is_what_the_vendors_tool_prints():
 
 def test_vllm_has_no_vendor_procedure_and_its_own_names():
     assert part_of(examples.vllm(), "vendor") == ()
-    (table,) = part_of(examples.vllm(), "changes")
+    table = part_of(examples.vllm(), "changes")[0]
     assert [row[0].text for row in table.rows] == ["--max-num-seqs"]
 
 
 def test_a_campaign_without_launches_has_no_empty_sections():
-    report = build(replace(examples.guide(), launches=(), decisions=(), verdict=None), EN, Extras())
+    report = build(replace(examples.guide(), launches=(), decisions=(), verdict=None), EN)
     assert {section.name for section in report.sections} == {
         "changes",
         "curve",
@@ -117,3 +118,41 @@ def test_a_campaign_without_launches_has_no_empty_sections():
         "apply",
         "profile",
     }
+
+
+def test_the_curve_is_told_in_a_sentence_before_it_is_drawn():
+    first = part_of(examples.guide(), "curve")[0]
+    assert first.leads
+    assert first.text == (
+        "Throughput rises up to 500 and is surely lower from 600 on."
+        " The service preempted requests from 600 on."
+    )
+
+
+def test_a_ceiling_is_compared_with_and_drawn_where_it_is_near():
+    campaign = examples.guide()
+    assert part_of(campaign, "curve", 3400.0)[-1].text == (
+        "Static test of the bare model: 3,400.0 tokens/s; the best value serves 87.7 % of it."
+    )
+    near, far = (curve_plot(campaign, EN, ceiling) for ceiling in (3400.0, 9000.0))
+    assert [rule.y for rule in near.rules] == [None, 3400.0]
+    assert [rule.y for rule in far.rules] == [None]
+
+
+def test_the_ceiling_of_the_profile_is_taken():
+    text = examples.PROFILE + "report: {ceiling: 3400}\n"
+    assert profile_ceiling(replace(examples.guide(), profile_text=text)) == 3400.0
+    for other in ("report: {ceiling: fast}", "report: 3", "{", ""):
+        assert profile_ceiling(replace(examples.guide(), profile_text=other)) is None
+
+
+def test_what_is_known_of_host_and_service_stands_in_tables_of_their_own():
+    tables = part_of(examples.with_failures(), "environment")
+    assert [table.name for table in tables] == ["Run", "Service", "Host"]
+
+
+def test_the_time_of_every_launch_is_split():
+    times = part_of(examples.guide(), "launches")[-1]
+    assert isinstance(times, Times)
+    row = [cell.text for cell in times_table(times, EN).rows[0]]
+    assert row == ["1", "2 min 28 s", "22 s", "10 min 12 s", "11 s", "13 min 13 s"]

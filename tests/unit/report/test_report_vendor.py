@@ -52,3 +52,13 @@ def test_a_start_that_fails_counts_as_a_drop():
 def test_without_a_bracket_or_a_reading_there_is_nothing_to_compare():
     assert vendor_run(examples.vllm()) is None
     assert vendor_run(replace(examples.guide(), launches=())) is None
+
+
+def test_above_everything_that_fell_already_the_last_reading_is_the_most():
+    base = examples.guide()
+    fell = examples.launch(3, Purpose.CANDIDATE, 560, examples.level(560, 2500.0))
+    run = vendor_run(replace(base, launches=(*base.launches[:2], fell)))
+    assert run is not None
+    last = run.steps[-1]
+    assert (last.batch, last.tokens_per_second, last.at_most) == (600, 2500.0, True)
+    assert (run.chosen.batch, run.complete) == (500, True)

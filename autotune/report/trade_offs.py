@@ -1,0 +1,121 @@
+"""Trade-offs: the values that no other one beats in throughput and latency at once, and what limits cost."""
+
+from autotune.model.campaign import Campaign
+from autotune.model.limit import Limit
+from autotune.report.figures import MISSING, milliseconds, over, percent, rate
+from autotune.report.knob_names import knob_name
+from autotune.report.latency import Figure, figure_name, figures
+from autotune.report.limits import profile_limits
+from autotune.report.parts import Note, Part
+from autotune.report.tables import Cell, Column, Table, number_cell, text_cell
+from autotune.report.texts.words import Language
+from autotune.report.values import SettingValue, setting_values
+from autotune.search.limits import value_of
+
+MOST_TRADE_OFFS = 12
+
+
+def trade_offs(campaign: Campaign) -> tuple[SettingValue, ...]:
+    """Values that no other value beats in throughput, TTFT and TPOT at once, fastest first."""
+    values = setting_values(campaign)
+    kept = [value for value in values if not any(_beats(other, value) for other in values)]
+    return tuple(sorted(kept, key=lambda value: -value.tokens_per_second))
+
+
+def trade_off_parts(campaign: Campaign, language: Language) -> tuple[Part, ...]:
+    """The table, and in words what the limits cost."""
+    cost = _cost(campaign, language)
+    table = trade_off_table(campaign, language)
+    return (*((Note(text=cost),) if cost else ()), *((table,) if table.rows else ()))
+
+
+def trade_off_table(campaign: Campaign, language: Language) -> Table:
+    """The best trade-offs with their latencies, and whether they keep each limit."""
+    labels, limits, shown = language.labels, profile_limits(campaign), figures(campaign)
+    values = trade_offs(campaign)[:MOST_TRADE_OFFS] if not limits else _fastest_first(campaign)
+    columns = (
+        Column(title=knob_name("max_batch_size", campaign.description.kind), numeric=True),
+        Column(title=labels.tokens_per_second, numeric=True),
+        *(Column(title=figure_name(figure, language), numeric=True) for figure in shown),
+        Column(title=labels.goodput, numeric=True),
+        *(Column(title=limit.text) for limit in limits),
+    )
+    rows = tuple(
+        (
+            number_cell(str(value.batch), value.batch),
+            number_cell(rate(value.tokens_per_second), value.tokens_per_second),
+            *(_latency_cell(value, figure) for figure in shown),
+            _goodput_cell(value, language),
+            *(_keeps_cell(value, limit, language) for limit in limits),
+        )
+        for value in values
+    )
+    return Table(name=labels.pareto, columns=columns, rows=rows, titled=True).without_empty_columns(MISSING)
+
+
+def keeps(value: SettingValue, limit: Limit) -> bool | None:
+    """Whether every restart of a value keeps a limit; None where no restart carries the figure."""
+    known = [found for level in value.levels if (found := value_of(limit, level)) is not None]
+    return all(map(limit.holds, known)) if known else None
+
+
+def _fastest_first(campaign: Campaign) -> tuple[SettingValue, ...]:
+    """Under limits every value is of interest: also the one that is fast and breaks one."""
+    ordered = sorted(setting_values(campaign), key=lambda value: -value.tokens_per_second)
+    return tuple(ordered[:MOST_TRADE_OFFS])
+
+
+def _cost(campaign: Campaign, language: Language) -> str:
+    """What the limits cost in throughput, when they rule the fastest value out."""
+    limits, values = profile_limits(campaign), setting_values(campaign)
+    if not limits or not values:
+        return ""
+    kept = [value for value in values if all(keeps(value, limit) for limit in limits)]
+    if not kept:
+        return language.notes.limits_unmet
+    fastest = max(values, key=lambda value: value.tokens_per_second)
+    feasible = max(kept, key=lambda value: value.tokens_per_second)
+    if fastest is feasible:
+        return language.notes.limits_free
+    name = knob_name("max_batch_size", campaign.description.kind)
+    loss = over(feasible.tokens_per_second, fastest.tokens_per_second)
+    return language.notes.limits_cost.format(
+        kept=f"{name} {feasible.batch}",
+        rate=rate(feasible.tokens_per_second),
+        fastest=f"{name} {fastest.batch}",
+        fastest_rate=rate(fastest.tokens_per_second),
+        loss=percent(-(loss or 0.0), language.style),
+    )
+
+
+def _latency_cell(value: SettingValue, figure: Figure) -> Cell:
+    mean = value.mean(figure.of)
+    return number_cell(milliseconds(mean), mean)
+
+
+def _goodput_cell(value: SettingValue, language: Language) -> Cell:
+    mean = value.mean(lambda level: level.goodput)
+    return number_cell(percent(mean, language.style), mean)
+
+
+def _keeps_cell(value: SettingValue, limit: Limit, language: Language) -> Cell:
+    kept = keeps(value, limit)
+    if kept is None:
+        return text_cell(MISSING, "weak")
+    return text_cell(language.labels.yes if kept else language.labels.no, "good" if kept else "bad")
+
+
+def _beats(one: SettingValue, other: SettingValue) -> bool:
+    ours, theirs = _merits(one), _merits(other)
+    return ours != theirs and all(mine >= its for mine, its in zip(ours, theirs, strict=True))
+
+
+def _merits(value: SettingValue) -> tuple[float, float, float]:
+    endless = float("inf")
+    ttft = value.mean_of(lambda level: level.ttft_ms)
+    tpot = value.mean_of(lambda level: level.tpot_ms)
+    return (
+        value.tokens_per_second,
+        -(endless if ttft is None else ttft),
+        -(endless if tpot is None else tpot),
+    )
