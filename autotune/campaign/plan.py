@@ -7,6 +7,7 @@ from autotune.campaign.parts import Bounds
 from autotune.model.campaign import Campaign, Forecast
 from autotune.model.service import Description, Fact
 from autotune.profile.schema import Profile, WorkloadSection
+from autotune.report.knob_names import settings_text
 from autotune.search.space import Space
 
 _GUESSED_TPOT_SECONDS = 0.05
@@ -49,11 +50,10 @@ def _service(campaign: Campaign) -> list[Fact]:
     emulated = (
         f"  EMULATED, {description.time_scale:g} times faster than real" if description.emulated else ""
     )
-    settings = ", ".join(f"{name} {value}" for name, value in description.incumbent.as_dict().items())
     return [
         Fact(name="service", value=f"{_engine(description)}  {description.place}{emulated}"),
         Fact(name="model", value=description.model_name),
-        Fact(name="found", value=settings),
+        Fact(name="found", value=settings_text(description.incumbent, description.kind)),
     ]
 
 

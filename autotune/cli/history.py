@@ -1,60 +1,71 @@
-"""`autotune history`: list the stored runs."""
+"""`autotune history`: the stored runs by fingerprint with their trend, or the reports of many hosts."""
 
 import json
-from datetime import datetime
+import shutil
+import sys
 from pathlib import Path
 
 import click
-
-SCHEMA_VERSION = 1
 
 
 @click.command("history")
 @click.option(
     "--state", type=click.Path(path_type=Path), help="State directory; the default is the tool's own."
 )
+@click.option(
+    "--collect",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    metavar="DIR",
+    help="Read the report.json of many hosts below DIR instead, into one table, hosts.csv and hosts.png.",
+)
+@click.option(
+    "--output",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where hosts.csv and hosts.png go; the default is DIR.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON document.")
-def command(state: Path | None, as_json: bool) -> None:
-    """List the stored runs, oldest first, each with its verdict."""
+def command(*, state: Path | None, collect: Path | None, output: Path | None, as_json: bool) -> None:
+    """List the stored runs, those that may be compared together, with their trend."""
+    if collect is not None:
+        _collect(collect, output or collect, as_json=as_json)
+        return
+    from autotune.cli.history_view import history_document, history_lines
     from autotune.cli.state import open_store
-    from autotune.store.study import StoredRun
-
-    def row(run: StoredRun) -> dict[str, object]:
-        best = run.verdict.best if run.verdict else None
-        return {
-            "run": run.run,
-            "profile": run.profile_name,
-            "started": datetime.fromtimestamp(run.started_wall).astimezone().isoformat(timespec="seconds"),
-            "verdict": run.verdict.code.value if run.verdict else None,
-            "settings": best.settings.as_dict() if best else None,
-            "tokens_per_second": best.tokens_per_second if best else None,
-            "half_width": best.half_width if best else None,
-            "gain": run.verdict.gain if run.verdict else None,
-            "launches": run.launches,
-            "emulated": run.description.emulated or run.rehearsed,
-        }
+    from autotune.store.history import lineages
 
     with open_store(state) as store:
-        rows = [row(run) for run in store.runs()]
+        found = lineages(store.runs())
     if as_json:
-        click.echo(json.dumps({"schema_version": SCHEMA_VERSION, "runs": rows}, indent=2))
+        click.echo(json.dumps(history_document(found), indent=2, ensure_ascii=False))
         return
-    lines = [_text(line) for line in rows] or ["no runs yet; autotune tune PROFILE makes the first"]
-    click.echo("\n".join(lines))
+    lines = history_lines(found, width=_width(), ascii_only=not _speaks_unicode())
+    click.echo("\n".join(lines) or "no runs yet; autotune tune PROFILE makes the first")
 
 
-def _text(row: dict[str, object]) -> str:
-    speed = row["tokens_per_second"]
-    settings = row["settings"]
-    batch = settings["max_batch_size"] if isinstance(settings, dict) else "-"
-    gain = row["gain"]
-    cells = (
-        str(row["run"]).ljust(44),
-        str(row["verdict"] or "unfinished").ljust(15),
-        f"max batch {batch}".ljust(15),
-        (f"{speed:.1f} token/s" if isinstance(speed, float) else "-").ljust(16),
-        (f"{100 * gain:+.1f} %" if isinstance(gain, float) else "").ljust(8),
-        f"{row['launches']} launches",
-        "emulated" if row["emulated"] else "",
-    )
-    return "  ".join(cells).rstrip()
+def _collect(directory: Path, output: Path, *, as_json: bool) -> None:
+    from autotune.cli.collected_view import collected_lines
+    from autotune.errors import UsageError
+    from autotune.report.collected import REPORT, collect, collected_csv, collected_document
+    from autotune.report.files import write_file
+    from autotune.report.hosts_chart import hosts_picture
+
+    found = collect(directory)
+    if not found.hosts and not found.unread:
+        raise UsageError(f"there is no {REPORT} below {directory}", hint="copy each host's report there")
+    if as_json:
+        click.echo(json.dumps(collected_document(found), indent=2, ensure_ascii=False))
+        return
+    click.echo("\n".join(collected_lines(found, width=_width())))
+    if found.hosts:
+        table = write_file(output / "hosts.csv", collected_csv(found).encode())
+        picture = write_file(output / "hosts.png", hosts_picture(found))
+        click.echo(f"table: {table}\npicture: {picture}")
+
+
+def _width() -> int | None:
+    """Cells of the terminal; None where the output goes to a file or a pipe."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _speaks_unicode() -> bool:
+    return (sys.stdout.encoding or "").lower().replace("-", "").startswith("utf")

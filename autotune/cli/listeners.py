@@ -1,15 +1,12 @@
-"""Who listens to a campaign: the live screen on a terminal, plain lines elsewhere; both on stderr."""
+"""Listeners: plain lines for logs and pipes, and what every listener of a campaign says."""
 
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Protocol, TextIO
 
-from rich.console import Console
-from rich.live import Live
-from rich.table import Table
-from rich.text import Text
-
-from autotune.cli.rows import COLUMNS, WIDTHS, launch_cells, live_cells, plain
+from autotune.cli.layouts import Piece, Row, layout_for, pieces, plain, title_row
+from autotune.cli.rows import launch_row, unfinished_row
 from autotune.events import (
     CampaignEnded,
     CampaignStarted,
@@ -18,12 +15,17 @@ from autotune.events import (
     LaunchStarted,
     LevelEnded,
     LevelProgress,
-    Phase,
     PhaseChanged,
     Warned,
 )
+from autotune.model.campaign import Campaign
 from autotune.model.launch import LaunchRecord, Outcome, Purpose
-from autotune.model.measurement import Invalid, Measurement
+from autotune.model.measurement import Invalid
+from autotune.report.safe_text import one_line
+from autotune.report.texts.english import ENGLISH
+
+INDENT = "     "
+"""Of what stands under the rows."""
 
 
 class CampaignListener(Protocol):
@@ -61,105 +63,79 @@ class Steady:
 class PlainLines:
     """One line a launch, for logs and pipes."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO, *, now: Callable[[], float] = time.monotonic) -> None:
         self._stream = stream
-        self._incumbent: Measurement | None = None
+        self._now = now
+        self._layout = layout_for(None)
+        self._incumbent: LaunchRecord | None = None
+        self._started: LaunchStarted | None = None
+        self._began = 0.0
 
     def __call__(self, event: Event) -> None:
         """Write what deserves a line."""
         match event:
             case CampaignStarted():
-                self._line(plain(COLUMNS))
+                self._incumbent = incumbent_of(event.campaign.launches)
+                self._line(title_row(self._layout))
+            case LaunchStarted():
+                self._started, self._began = event, self._now()
             case LaunchEnded():
-                self._incumbent = self._incumbent or _incumbent_level(event.record)
-                self._line(plain(launch_cells(event.record, self._incumbent)))
+                reason = self._started.reason if self._started else ""
+                self._started = None
+                self._incumbent = self._incumbent or incumbent_of((event.record,))
+                row = launch_row(event.record, self._incumbent, reason)
+                detail = f": {row.detail}" if row.detail else ""
+                self._line((*pieces(row, self._layout), (detail, "")))
             case LevelEnded(level=Invalid() as level):
-                self._line(f"     level at {level.concurrency} clients: {level.reason.value} {level.detail}")
+                self._line((invalid_piece(level),))
             case Warned():
-                self._line(f"warning: {event.message}" + (f" ({event.hint})" if event.hint else ""))
-            case LaunchStarted() | PhaseChanged() | LevelProgress() | LevelEnded() | CampaignEnded():
+                self._line((warning_piece(event),))
+            case CampaignEnded():
+                self._leave(why_ended(event.campaign))
+            case PhaseChanged() | LevelProgress() | LevelEnded():
                 pass
 
     def close(self) -> None:
-        """Nothing to put back."""
+        """A launch that was cut off leaves its line."""
+        self._leave("the run was cut off")
 
-    def _line(self, text: str) -> None:
-        self._stream.write(text + "\n")
+    def _leave(self, why: str) -> None:
+        started, self._started = self._started, None
+        if started is not None:
+            spent = self._now() - self._began
+            self._line(pieces(unfinished(started, why, spent), self._layout))
+
+    def _line(self, styled: tuple[Piece, ...]) -> None:
+        self._stream.write(plain(styled) + "\n")
         self._stream.flush()
 
 
-class LiveScreen:
-    """Rows that stay, and one below them that lives."""
-
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._live = Live(console=console, auto_refresh=False, transient=True)
-        self._started: LaunchStarted | None = None
-        self._phase = Phase.STARTING
-        self._progress: LevelProgress | None = None
-        self._began = 0.0
-        self._incumbent: Measurement | None = None
-
-    def __call__(self, event: Event) -> None:
-        """Draw what changed."""
-        match event:
-            case CampaignStarted():
-                self._console.print(_table(COLUMNS, style="bold"))
-                self._live.start()
-            case LaunchStarted():
-                self._started, self._progress = event, None
-                self._began = time.monotonic()
-                self._draw()
-            case PhaseChanged():
-                self._phase = event.phase
-                self._draw()
-            case LevelProgress():
-                self._progress = event
-                self._draw()
-            case LaunchEnded():
-                self._row_stays(event.record)
-            case LevelEnded():
-                self._progress = None
-            case Warned():
-                hint = f" ({event.hint})" if event.hint else ""
-                self._console.print(Text(f"warning: {event.message}{hint}", style="yellow"))
-            case CampaignEnded():
-                self.close()
-
-    def close(self) -> None:
-        """End the live row."""
-        self._started = None
-        self._live.update(Text(""))
-        self._live.stop()
-
-    def _row_stays(self, record: LaunchRecord) -> None:
-        self._started = None
-        self._live.update(Text(""), refresh=True)
-        self._incumbent = self._incumbent or _incumbent_level(record)
-        style = "red" if record.outcome is Outcome.FAILED else ""
-        self._console.print(_table(launch_cells(record, self._incumbent), style=style))
-
-    def _draw(self) -> None:
-        if self._started is None:
-            return
-        cells = live_cells(
-            self._started.number,
-            self._started.purpose.value,
-            self._started.settings,
-            self._phase,
-            self._progress,
-            time.monotonic() - self._began,
-        )
-        self._live.update(_table(cells, style="cyan"), refresh=True)
+def warning_piece(event: Warned) -> Piece:
+    """A warning with its hint on one line."""
+    hint = f" ({event.hint})" if event.hint else ""
+    return one_line(f"warning: {event.message}{hint}"), "yellow"
 
 
-def _incumbent_level(record: LaunchRecord) -> Measurement | None:
-    return record.last if record.purpose is Purpose.INCUMBENT else None
+def invalid_piece(level: Invalid) -> Piece:
+    """Why a level gives no number."""
+    detail = f" ({level.detail})" if level.detail else ""
+    words = ENGLISH.invalid[level.reason]
+    return INDENT + one_line(
+        f"level at {level.concurrency} clients does not count: {words}{detail}"
+    ), "yellow"
 
 
-def _table(cells: tuple[str, ...], *, style: str) -> Table:
-    table = Table.grid(padding=(0, 1), expand=False)
-    for width in WIDTHS:
-        table.add_column(min_width=width, no_wrap=True, overflow="ellipsis")
-    table.add_row(*(Text(cell, style=style) for cell in cells))
-    return table
+def unfinished(started: LaunchStarted, why: str, spent: float) -> Row:
+    """The row of a launch that was ended before its time."""
+    return unfinished_row(started.number, started.purpose, started.settings, why=why, spent=spent)
+
+
+def why_ended(campaign: Campaign) -> str:
+    """Why a launch that still ran was not finished."""
+    return campaign.verdict.reason if campaign.verdict else "the run was cut off"
+
+
+def incumbent_of(records: tuple[LaunchRecord, ...]) -> LaunchRecord | None:
+    """The launch that others are compared with: the first of the setting found that gave a reading."""
+    found = (record for record in records if record.purpose is Purpose.INCUMBENT)
+    return next((record for record in found if record.outcome is Outcome.ENDED and record.last), None)

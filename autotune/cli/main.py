@@ -1,5 +1,6 @@
 """The command `autotune`: finds the command's module, runs it, and is the one error boundary."""
 
+import os
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -23,8 +24,7 @@ COMMANDS = {
     "history": "List the stored runs.",
 }
 """Command -> its line in `--help`; the module is autotune.cli.<command>, loaded only when it runs."""
-
-
+_LONGEST = 4000
 _LOOK = "autotune recover tells whether anything is left changed"
 
 
@@ -98,7 +98,10 @@ def _of_system(error: OSError) -> AutotuneError:
 
 
 def _write(error: AutotuneError) -> None:
+    from autotune.report.safe_text import clean
+
     label = "NOT RESTORED" if isinstance(error, NotRestored) else "error"
-    click.echo(f"{click.style(label, fg='red', bold=True)}: {error.message}", err=True)
+    shown = label if os.environ.get("NO_COLOR") else click.style(label, fg="red", bold=True)
+    click.echo(f"{shown}: {clean(error.message, _LONGEST)}", err=True)
     if error.hint:
-        click.echo(f"next:  {error.hint}", err=True)
+        click.echo(f"next:  {clean(error.hint, _LONGEST)}", err=True)

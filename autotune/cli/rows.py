@@ -1,12 +1,23 @@
-"""One row a launch, as the terminal shows it: cells with intervals rather than bare numbers."""
+"""One row a launch, as the terminal shows it: readings with intervals rather than bare numbers."""
 
+from autotune.cli.layouts import Piece, Row
+from autotune.errors import LaunchCause
 from autotune.events import LevelProgress, Phase
-from autotune.model.launch import LaunchRecord, Outcome
-from autotune.model.measurement import Distribution, Measurement
+from autotune.model.launch import LaunchRecord, Outcome, Purpose
+from autotune.model.measurement import Distribution, Invalid, Measurement
 from autotune.model.settings import Settings
+from autotune.report.safe_text import one_line
+from autotune.report.texts.english import ENGLISH
 
-COLUMNS = ("#", "purpose", "max batch", "prefill", "output token/s", "vs incumbent", "TTFT", "TPOT", "time")
-WIDTHS = (3, 12, 9, 7, 18, 12, 9, 8, 7)
+DETAIL = 160
+"""Most signs of what a failed launch said."""
+
+PURPOSES = {
+    Purpose.INCUMBENT: "as found",
+    Purpose.SCOUT: "sweep",
+    Purpose.CANDIDATE: "candidate",
+    Purpose.CONFIRMATION: "confirm",
+}
 
 
 def duration(seconds: float) -> str:
@@ -18,10 +29,10 @@ def duration(seconds: float) -> str:
 
 
 def rate(tokens_per_second: float, half_width: float | None) -> str:
-    """`2845.3 ± 0.9 %`; without an interval an ellipsis says that it is not final."""
+    """`2,845.3 ± 0.9 %`; without an interval an ellipsis says that it is not final."""
     if half_width is None:
-        return f"{tokens_per_second:.1f} …"
-    return f"{tokens_per_second:.1f} ± {100 * half_width:.1f} %"
+        return f"{tokens_per_second:,.1f} …"
+    return f"{tokens_per_second:,.1f} ± {100 * half_width:.1f} %"
 
 
 def milliseconds(distribution: Distribution) -> str:
@@ -33,56 +44,111 @@ def milliseconds(distribution: Distribution) -> str:
     return f"{distribution.mean:.0f} ms"
 
 
-def against(level: Measurement, incumbent: Measurement | None) -> str:
-    """`+4.7 %` against the incumbent's reading; not a verdict."""
-    if incumbent is None or incumbent is level:
-        return "-"
-    return f"{100 * (level.tokens_per_second / incumbent.tokens_per_second - 1):+.1f} %"
-
-
-def launch_cells(record: LaunchRecord, incumbent: Measurement | None) -> tuple[str, ...]:
-    """The final row of a launch."""
-    head = _head(record.number, record.purpose.value, record.settings)
-    if record.outcome is Outcome.FAILED:
-        first = record.detail.splitlines()[0] if record.detail else ""
-        cause = record.cause.value if record.cause else "failed"
-        return (*head, f"failed: {cause}", first, "", "", duration(record.seconds.total))
+def launch_row(record: LaunchRecord, incumbent: LaunchRecord | None, reason: str = "") -> Row:
+    """The row of a launch that is over, compared with the first launch of the setting found."""
+    head, prefill = _head(record.number, record.purpose, record.settings)
+    time = duration(record.seconds.total)
+    message, short, style = _message(record)
     level = record.last
-    if level is None:
-        reason = record.levels[-1] if record.levels else None
-        text = f"invalid: {reason.reason.value}" if reason and not isinstance(reason, Measurement) else "-"
-        return (*head, text, "", "", "", duration(record.seconds.total))
-    cells = (
+    if message or level is None:
+        return Row(
+            head=head,
+            prefill=prefill,
+            message=message,
+            short_message=short,
+            time=time,
+            reason=one_line(reason),
+            style=style,
+            detail=one_line(record.detail, DETAIL) if record.outcome is Outcome.FAILED else "",
+        )
+    change, change_style = _against(record, level, incumbent)
+    readings = (
         rate(level.tokens_per_second, level.half_width),
-        against(level, incumbent),
+        change,
         milliseconds(level.ttft_ms),
         milliseconds(level.tpot_ms),
     )
-    return (*head, *cells, duration(record.seconds.total))
-
-
-def live_cells(
-    number: int, purpose: str, settings: Settings, phase: Phase, progress: LevelProgress | None, spent: float
-) -> tuple[str, ...]:
-    """The row of the launch that runs now."""
-    head = _head(number, purpose, settings)
-    if progress is None or progress.tokens_per_second is None:
-        return (*head, phase.value, "", "", "", duration(spent))
-    left = f"{duration(progress.seconds_left)} left" if progress.seconds_left is not None else ""
-    reading = rate(progress.tokens_per_second, progress.half_width)
-    return (*head, reading, phase.value, left, "", duration(spent))
-
-
-def plain(cells: tuple[str, ...]) -> str:
-    """One line for a log; columns line up while they fit."""
-    return "  ".join(cell.ljust(width) for cell, width in zip(cells, WIDTHS, strict=True)).rstrip()
-
-
-def _head(number: int, purpose: str, settings: Settings) -> tuple[str, str, str, str]:
-    prefill = settings.max_prefill_batch_size
-    return (
-        str(number),
-        purpose,
-        str(settings.max_batch_size),
-        "-" if prefill is None else str(prefill),
+    return Row(
+        head=head,
+        prefill=prefill,
+        readings=readings,
+        time=time,
+        reason=one_line(reason),
+        change_style=change_style,
     )
+
+
+def live_row(
+    number: int,
+    purpose: Purpose,
+    settings: Settings,
+    *,
+    phase: Phase,
+    progress: LevelProgress | None,
+    spent: float,
+    time_scale: float = 1.0,
+) -> Row:
+    """The row of the launch that runs now. `spent` is in seconds of the host's clock."""
+    head, prefill = _head(number, purpose, settings)
+    message, at = phase.value, ""
+    if progress is not None and progress.tokens_per_second is not None:
+        at = f"at {progress.concurrency}: " if purpose is Purpose.SCOUT else ""
+        message = rate(progress.tokens_per_second, progress.half_width)
+        if progress.seconds_left is not None:
+            message += f", {duration(progress.seconds_left / time_scale)} left"
+    return Row(
+        head=head,
+        prefill=prefill,
+        message=f"{at}{message}",
+        short_message=message,
+        time=duration(spent),
+        style="cyan",
+    )
+
+
+def unfinished_row(number: int, purpose: Purpose, settings: Settings, *, why: str, spent: float) -> Row:
+    """The row of a launch that was ended before its time."""
+    head, prefill = _head(number, purpose, settings)
+    return Row(
+        head=head,
+        prefill=prefill,
+        message=f"not finished: {one_line(why)}",
+        time=duration(spent),
+        style="yellow",
+    )
+
+
+def _head(number: int, purpose: Purpose, settings: Settings) -> tuple[tuple[str, str, str], str]:
+    prefill = settings.max_prefill_batch_size
+    head = (str(number), PURPOSES[purpose], str(settings.max_batch_size))
+    return head, "-" if prefill is None else str(prefill)
+
+
+def _message(record: LaunchRecord) -> tuple[str, str, str]:
+    """What stands in place of readings, the same shorter, and its style."""
+    if record.outcome is Outcome.FAILED:
+        return f"failed: {ENGLISH.causes[record.cause or LaunchCause.UNKNOWN]}", "", "red"
+    if record.last is None:
+        last = record.levels[-1] if record.levels else None
+        words = ENGLISH.invalid[last.reason] if isinstance(last, Invalid) else "nothing measured"
+        return f"does not count: {words}", words, "red"
+    if record.purpose is Purpose.SCOUT:
+        speeds = [level.tokens_per_second for level in record.measurements]
+        levels = f"{len(record.levels)} levels, "
+        full = f"{levels}{min(speeds):,.1f} to {max(speeds):,.1f} token/s"
+        return full, f"{levels}to {max(speeds):,.1f}", ""
+    return "", "", ""
+
+
+def _against(record: LaunchRecord, level: Measurement, incumbent: LaunchRecord | None) -> Piece:
+    """`+4.7 %` against the incumbent's reading, green or red beyond the interval; not a verdict."""
+    base = incumbent.last if incumbent is not None else None
+    if incumbent is None or base is None or not base.tokens_per_second:
+        return "-", ""
+    if record.settings == incumbent.settings:
+        return "-", ""
+    change = level.tokens_per_second / base.tokens_per_second - 1
+    shown = f"{round(100 * change, 1) + 0.0:+.1f} %"
+    if abs(change) <= level.half_width:
+        return shown, ""
+    return shown, "green" if change > 0 else "red"

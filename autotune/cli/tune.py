@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from autotune.campaign.choices import Choices
     from autotune.campaign.ending import Ending
     from autotune.campaign.session import Session
@@ -126,44 +128,31 @@ def _limit_overrides(limits: tuple[str, ...]) -> list[str]:
 
 
 def _listener(*, as_json: bool) -> "CampaignListener":
+    from autotune.cli.listeners import PlainLines, Steady
+
+    console = _stderr()
+    if as_json or not console.is_terminal or console.is_dumb_terminal:
+        return Steady(PlainLines(sys.stderr))
+    from autotune.cli.live_screen import LiveScreen
+
+    return Steady(LiveScreen(console))
+
+
+def _stderr() -> "Console":
     from rich.console import Console
 
-    from autotune.cli.listeners import LiveScreen, PlainLines, Steady
-
-    console = Console(stderr=True, highlight=False)
-    return Steady(LiveScreen(console) if console.is_terminal and not as_json else PlainLines(sys.stderr))
+    return Console(stderr=True, highlight=False)
 
 
 def _show_plan(session: "Session", *, as_json: bool) -> None:
-    from autotune import __version__
-    from autotune.cli.rows import duration
+    from autotune.cli.plan_view import plan_document, show_plan
 
-    plan, forecast = session.plan, session.plan.forecast
+    lines, forecast = session.plan.lines, session.plan.forecast
     if as_json:
-        lines = {line.name: line.value for line in plan.lines}
-        document = {
-            "schema_version": 1,
-            "run": session.campaign.run,
-            "plan": lines,
-            "forecast": {
-                "launches_low": forecast.launches_low,
-                "launches_high": forecast.launches_high,
-                "seconds_low": forecast.seconds_low,
-                "seconds": forecast.seconds,
-                "seconds_high": forecast.seconds_high,
-            },
-        }
+        document = plan_document(session.campaign, lines, forecast)
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
-    click.echo(f"autotune {__version__}  {session.campaign.run}", err=True)
-    for line in plan.lines:
-        click.echo(f"  {line.name.ljust(9)}{line.value}", err=True)
-    if session.campaign.launches:
-        click.echo(f"  resumes   after {len(session.campaign.launches)} finished launches", err=True)
-    virtual = " of virtual time" if session.campaign.rehearsed else ""
-    launches = f"{forecast.launches_low} to {forecast.launches_high} launches"
-    span = f"{duration(forecast.seconds_low)} to {duration(forecast.seconds_high)}"
-    click.echo(f"  about    {launches}, {duration(forecast.seconds)}{virtual} ({span})", err=True)
+    show_plan(_stderr(), session.campaign, lines, forecast)
 
 
 def _ask() -> None:
@@ -171,11 +160,14 @@ def _ask() -> None:
 
     if not sys.stdin.isatty():
         raise UsageError("nobody can be asked here, and nothing was begun", hint="add --yes")
-    click.confirm("begin?", abort=True, err=True)
+    click.confirm("Nothing was touched so far. Begin?", abort=True, err=True)
 
 
 def _tell(session: "Session", ending: "Ending", choices: "Choices", *, as_json: bool) -> int:
+    from rich.console import Console
+
     from autotune.campaign.session import report_directory
+    from autotune.cli.ending_view import show_ending
     from autotune.report.answer import answer
     from autotune.report.document import document_text, report_document
     from autotune.report.files import write_report
@@ -187,11 +179,5 @@ def _tell(session: "Session", ending: "Ending", choices: "Choices", *, as_json: 
     if as_json:
         click.echo(document_text(report_document(ending.campaign, words)), nl=False)
         return ending.exit_code
-    said = answer(ending.campaign, words)
-    click.echo(said.sentence)
-    for detail in said.details:
-        click.echo(f"  {detail}")
-    click.echo(f"report  {files.html}")
-    if said.next_step:
-        click.echo(f"next    {said.next_step}")
+    show_ending(Console(highlight=False), answer(ending.campaign, words), str(files.html))
     return ending.exit_code

@@ -6,7 +6,7 @@ from autotune.model.campaign import Campaign, Decision
 from autotune.model.service import Fact
 from autotune.report.evidence import elapsed_seconds, incumbent, recommended
 from autotune.report.figures import MISSING, duration, moment, percent, rate
-from autotune.report.knob_names import changed, knob_name, settings_text, value_text
+from autotune.report.knob_names import changed, engine_text, knob_name, settings_text, value_text
 from autotune.report.phrases import fact_name, fact_value, reason_text
 from autotune.report.safe_text import one_line
 from autotune.report.tables import Column, Table, number_cell, text_cell
@@ -37,7 +37,7 @@ def changes_table(campaign: Campaign, language: Language) -> Table:
 def environment_tables(campaign: Campaign, language: Language) -> tuple[Table, ...]:
     """Facts about the run, about the service and about the host, a table each."""
     labels, about = language.labels, campaign.description
-    service = [(labels.engine, f"{about.kind} {one_line(about.version)}")]
+    service = [(labels.engine, engine_text(about.kind, about.version))]
     service += [
         (labels.place, one_line(about.place)),
         (labels.model, one_line(about.model_name)),

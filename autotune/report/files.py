@@ -94,6 +94,17 @@ def _write_charts(
     return places
 
 
+def write_file(place: Path, content: bytes) -> Path:
+    """Write a file of 0640, replacing what is there; its directory is made as 0750. Raises Refused."""
+    try:
+        place.parent.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+        return _write_bytes(place, content)
+    except OSError as error:
+        raise Refused(
+            f"cannot write {place}: {error.strerror}", hint="give another directory with --output"
+        ) from error
+
+
 def _write(place: Path, text: str) -> Path:
     return _write_bytes(place, text.encode("utf-8"))
 

@@ -1,6 +1,7 @@
 """Knob names: our names of settings as each engine writes them."""
 
 from autotune.model.settings import Settings, Value
+from autotune.report.safe_text import one_line
 
 MINDIE = {
     "max_batch_size": "maxBatchSize",
@@ -20,6 +21,11 @@ def knob_name(name: str, engine_kind: str) -> str:
     if engine_kind == "vllm":
         return VLLM.get(name, f"--{name.replace('_', '-')}")
     return MINDIE.get(name, name)
+
+
+def engine_text(kind: str, version: str) -> str:
+    """The engine with its version, where that says more than its kind."""
+    return kind if version in {"", kind} else f"{kind} {one_line(version)}"
 
 
 def value_text(value: Value) -> str:

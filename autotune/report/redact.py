@@ -15,9 +15,12 @@ T = TypeVar("T")
 ADDRESS = re.compile(
     r"(?<![\w.:])(?:\d{1,3}(?:\.\d{1,3}){3}|[0-9A-Fa-f]{0,4}(?::[0-9A-Fa-f]{0,4}){2,7})(?![\w.])"
 )
-PATH = re.compile(r"(?<![\w/.<])/[^\s\"'`,;:(){}\[\]<>|]+")
+PATH = re.compile(r"(?<![\w/.<])/(?!/)[^\s\"'`,;:(){}\[\]<>|]+")
 USER = re.compile(r"\b[\w.+-]+(?=@[\w.-]+)")
+HARDWARE_ADDRESS = re.compile(r"(?<![\w:])(?:[0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}(?![\w:])")
 URL_HOST = re.compile(r"(?<=://)(?:[^\s/@\"']+@)?([A-Za-z][\w.-]*)")
+LOGIN_HOST = re.compile(r"\b[\w.+-]+@([A-Za-z][\w.-]*\w)")
+HOME = re.compile(r"(?<![\w.])/(?:home|Users)/([\w.-]+)")
 LOOPBACK_NAMES = frozenset({"localhost"})
 
 
@@ -30,8 +33,11 @@ class _Stand:
     """Hands out stand-ins, the same one for the same name."""
 
     def __init__(self, campaign: Campaign) -> None:
-        named = {launch.host for launch in campaign.launches} | _url_hosts(campaign)
-        self._hosts = sorted(named - LOOPBACK_NAMES - {""}, key=lambda name: (-len(name), name))
+        text = repr(campaign)
+        named = {launch.host for launch in campaign.launches}
+        named |= {*URL_HOST.findall(text), *LOGIN_HOST.findall(text)}
+        self._hosts = _longest_first(named - LOOPBACK_NAMES - {""})
+        self._users = _longest_first(set(HOME.findall(text)) - {""})
         self._numbers: dict[tuple[str, str], int] = {}
 
     def of(self, value: T) -> T:
@@ -52,8 +58,12 @@ class _Stand:
         for host in self._hosts:
             text = re.sub(rf"(?<![\w-]){re.escape(host)}(?![\w-])", self._stand_in("host", host), text)
         text = USER.sub("user", text)
+        text = HARDWARE_ADDRESS.sub(lambda found: self._stand_in("address", found.group()), text)
         text = ADDRESS.sub(self._address, text)
-        return PATH.sub(_path, text)
+        text = PATH.sub(_path, text)
+        for user in self._users:
+            text = re.sub(rf"(?<![\w-]){re.escape(user)}(?![\w-])", self._stand_in("user", user), text)
+        return text
 
     def _address(self, found: re.Match[str]) -> str:
         try:
@@ -77,5 +87,6 @@ def _path(found: re.Match[str]) -> str:
     return f"/…/{path.rsplit('/', 1)[-1]}"
 
 
-def _url_hosts(campaign: Campaign) -> set[str]:
-    return set(URL_HOST.findall(campaign.profile_text)) | set(URL_HOST.findall(campaign.description.place))
+def _longest_first(names: set[str]) -> list[str]:
+    """So that a name within another is not replaced first."""
+    return sorted(names, key=lambda name: (-len(name), name))

@@ -26,7 +26,14 @@ def shown(text, host=""):
         ("version 1.0.0, 3/4 of it", "version 1.0.0, 3/4 of it"),
         ("opened /home/zhang/models/llama/config.json.", "opened /…/config.json"),
         ('"/data/LLaMa3-8B"', '"/…/LLaMa3-8B"'),
-        ("ssh root@node7", "ssh user@node7"),
+        ("ssh root@node7, then node7 again", "ssh user@host-1, then host-1 again"),
+        ("GET http://npu7.corp:1025/v1 by npu7.corp", "GET http://host-1:1025/v1 by host-1"),
+        (
+            "http://127.0.0.1:1025 and http://localhost:1025",
+            "http://127.0.0.1:1025 and http://localhost:1025",
+        ),
+        ("read /home/zhang/a/b as zhang", "read /…/b as user-1"),
+        ("eth0 52:54:00:12:34:56 up", "eth0 address-1 up"),
         ("</b> stays", "</b> stays"),
     ],
 )

@@ -23,3 +23,8 @@ def test_the_lowest_and_the_highest_value_are_seen(values):
 def test_equal_values_are_level():
     assert sparkline([3.0, 3.0]) == "▅▅"
     assert sparkline([]) == ""
+
+
+def test_noise_does_not_fill_the_height():
+    assert sparkline([1000.0, 1002.0], least_span=0.1) in {"▄▅", "▅▅"}
+    assert sparkline([1000.0, 500.0], least_span=0.1) == "█▁"
