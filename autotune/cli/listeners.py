@@ -84,8 +84,8 @@ class PlainLines:
                 self._started = None
                 self._incumbent = self._incumbent or incumbent_of((event.record,))
                 row = launch_row(event.record, self._incumbent, reason)
-                detail = f": {row.detail}" if row.detail else ""
-                self._line((*pieces(row, self._layout), (detail, "")))
+                line = plain(pieces(row, self._layout))
+                self._line(((f"{line}: {row.detail}" if row.detail else line, ""),))
             case LevelEnded(level=Invalid() as level):
                 self._line((invalid_piece(level),))
             case Warned():
