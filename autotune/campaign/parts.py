@@ -1,11 +1,30 @@
 """The parts that a campaign joins, as one value."""
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from autotune.campaign.interruption import InterruptibleClock
+from autotune.model.campaign import Decision
+from autotune.model.launch import LaunchRecord
+from autotune.model.measurement import Level
 from autotune.model.protocols import Engine, Listener, Source
 from autotune.search.strategy import Strategy
-from autotune.store.study import CampaignStore
+
+
+class LaunchStore(Protocol):
+    """Keeps what a run does, as it comes."""
+
+    def launch_started(self, record: LaunchRecord) -> None:
+        """A launch begins."""
+
+    def level_ended(self, number: int, level: Level) -> None:
+        """A level of the running launch gave its result."""
+
+    def launch_ended(self, record: LaunchRecord) -> None:
+        """A launch is final."""
+
+    def decided(self, decision: Decision) -> None:
+        """The strategy made one move."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -15,7 +34,7 @@ class Parts:
     engine: Engine
     source: Source
     strategy: Strategy
-    store: CampaignStore
+    store: LaunchStore
     clock: InterruptibleClock
     listener: Listener
 

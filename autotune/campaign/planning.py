@@ -42,7 +42,7 @@ def planned(loaded: LoadedProfile, choices: Choices, listener: Listener) -> Iter
     profile = chosen(loaded.profile, choices)
     state = locate(profile.store.state, environment=os.environ, uid=os.geteuid())
     state.make(uid=os.geteuid())
-    url = profile.store.url if isinstance(profile.store.url, str) else state.database_url
+    url = store_url(profile, state)
     rehearsed = choices.rehearse or profile.engine.kind == "rehearsal"
     if not rehearsed:
         refuse_held_service(service_place(profile), state)
@@ -76,6 +76,14 @@ def planned(loaded: LoadedProfile, choices: Choices, listener: Listener) -> Iter
             resumed=run is not None,
             apply=choices.apply and not rehearsed,
         )
+
+
+def store_url(profile: Profile, state: StateDirectory) -> str:
+    """Where campaigns are kept. Raises UsageError when the profile names a secret that can't be read."""
+    url = profile.store.url
+    if url is None:
+        return state.database_url
+    return url if isinstance(url, str) else url.read(os.environ)
 
 
 def _virtual_side(profile: Profile, stored: Campaign | None) -> HostSide:

@@ -21,6 +21,7 @@ COMMANDS = {
     "rollback": "Put back what was there before the last winner was applied.",
     "recover": "Put back what a crashed run has left changed.",
     "report": "Write the report of a stored run again.",
+    "agent": "Work with other hosts on one study in PostgreSQL.",
     "history": "List the stored runs.",
 }
 """Command -> its line in `--help`; the module is autotune.cli.<command>, loaded only when it runs."""

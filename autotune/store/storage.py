@@ -9,12 +9,27 @@ import optuna
 from optuna.exceptions import StorageInternalError
 from optuna.storages import RDBStorage
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import (
+    ArgumentError,
+    IntegrityError,
+    NoSuchModuleError,
+    ProgrammingError,
+    SQLAlchemyError,
+)
 
 from autotune.errors import AutotuneError, Refused, UsageError
 from autotune.store.state import make_private_file
 
 SQLITE_WAIT_SECONDS = 30
+_SERVER: dict[str, Any] = {"pool_pre_ping": True}
+_TRIES = 3
+_LIBPQ = {
+    "connect_timeout": "5",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "tcp_user_timeout": "15000",
+}
+"""A connection that is lost without a word is noticed within 15 s."""
 
 
 class Storage(RDBStorage):
@@ -64,7 +79,7 @@ def open_storage(url: str) -> Storage:
         if is_sqlite and place.database:
             make_private_file(Path(place.database))
         wait = {"connect_args": {"timeout": SQLITE_WAIT_SECONDS}} if is_sqlite else {}
-        return Storage(url, wait)
+        return _opened(_driven(place), wait or _SERVER, tries=1 if is_sqlite else _TRIES)
     except (ImportError, NoSuchModuleError) as error:
         raise UsageError(
             f"there is no driver for {shown}", hint="pip install 'ascend-autotune[fleet]', or check store.url"
@@ -81,10 +96,31 @@ def open_storage(url: str) -> Storage:
         ) from error
 
 
+def _opened(url: str, options: dict[str, Any], *, tries: int) -> Storage:
+    """Several hosts may make the tables of an empty database at once: the slower ones find them made."""
+    while True:
+        tries -= 1
+        try:
+            return Storage(url, options)
+        except (IntegrityError, ProgrammingError, StorageInternalError):
+            if tries <= 0:
+                raise
+
+
+def _driven(place: URL) -> str:
+    """`postgresql://` means psycopg here, with limits on how long a silent connection is waited for."""
+    if place.get_backend_name() != "postgresql":
+        return place.render_as_string(hide_password=False)
+    if place.drivername == "postgresql":
+        place = place.set(drivername="postgresql+psycopg")
+    limits = {name: value for name, value in _LIBPQ.items() if name not in place.query}
+    return place.update_query_dict(limits).render_as_string(hide_password=False)
+
+
 def _parse(url: str) -> URL:
     try:
         return make_url(url)
     except ArgumentError as error:
         raise UsageError(
-            "store.url is not a database URL", hint="sqlite:///PATH or postgresql+psycopg://HOST/NAME"
+            "store.url is not a database URL", hint="sqlite:///PATH or postgresql://HOST/NAME"
         ) from error

@@ -100,7 +100,7 @@ class CampaignStore:
         for trial in study.get_trials(deepcopy=False):
             if host is None or trial.user_attrs.get("host", host) == host:
                 self._close_open_trial(study, trial)
-        campaign = _read(study)
+        campaign = read_study(study)
         self._study, self._running, self._decisions = study, {}, len(campaign.decisions)
         return campaign
 
@@ -138,7 +138,7 @@ class CampaignStore:
     @plain_errors()
     def update(self, campaign: Campaign) -> None:
         """Write everything of the campaign that changed, apart from launches and decisions."""
-        _write(self._current(), campaign)
+        write_study(self._current(), campaign)
 
     def ended(self, campaign: Campaign) -> None:
         """The campaign has its verdict, and the host is as the campaign leaves it."""
@@ -147,7 +147,7 @@ class CampaignStore:
     @plain_errors()
     def mark(self, campaign: Campaign) -> None:
         """Write a later fact of a stored run, such as that its winner was applied. Raises UsageError."""
-        _write(self._find(campaign.run), campaign)
+        write_study(self._find(campaign.run), campaign)
 
     @plain_errors()
     def load(self, run: str) -> Campaign:
@@ -155,7 +155,7 @@ class CampaignStore:
 
         Raises UsageError when there is no such run, Unreadable when it cannot be read.
         """
-        return _read(self._find(run))
+        return read_study(self._find(run))
 
     @plain_errors()
     def runs(self) -> tuple[StoredRun, ...]:
@@ -213,7 +213,8 @@ def save(store: CampaignStore, campaign: Campaign) -> None:
     store.ended(campaign)
 
 
-def _write(study: optuna.Study, campaign: Campaign) -> None:
+def write_study(study: optuna.Study, campaign: Campaign) -> None:
+    """Write what changed of the campaign, apart from its launches and decisions."""
     shapes, stored = field_shapes(Campaign), study.user_attrs
     for name in CAMPAIGN_FIELDS:
         document = encode(getattr(campaign, name), shapes[name])
@@ -221,7 +222,8 @@ def _write(study: optuna.Study, campaign: Campaign) -> None:
             study.set_user_attr(name, document)
 
 
-def _read(study: optuna.Study) -> Campaign:
+def read_study(study: optuna.Study) -> Campaign:
+    """Read the campaign with its ended launches. Raises Unreadable."""
     attributes = study.user_attrs
     final = filter(trials.is_final, study.get_trials(deepcopy=False))
     document: dict[str, Json] = {name: attributes[name] for name in CAMPAIGN_FIELDS if name in attributes}

@@ -1,0 +1,1 @@
+"""One study shared by several identical hosts."""
