@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --no-compile --require-hashes --only-binary :all:
 EMULATED := --blocks 136 --max-batch-size 22 --time-scale 40 --port 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit test-pythons fuzz audit wheelhouse try-wheelhouse wheels docs bench test-vllm demo-vllm sample lock clean
+.PHONY: help demo test check unit test-pythons fuzz audit wheelhouse try-wheelhouse wheels docs bench test-fleet test-vllm demo-vllm sample lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +80,9 @@ bench: $(VENV)/.dev ## Measure the hot paths beside their rivals; on a quiet mac
 	$(BIN)/python tests/bench/emulator_real_time.py | tee reports/bench/emulator.txt
 	$(BIN)/python tests/bench/load/bench.py all --seconds 20 | tee reports/bench/load.txt
 	$(BIN)/python -m tests.bench.search --split test --repetitions 1 --noise 0.02 --workers 2 | tee reports/bench/search.txt
+
+test-fleet: $(VENV)/.dev ## Four agents on one study; PostgreSQL must be installed (a quiet machine)
+	AUTOTUNE_REQUIRE_POSTGRESQL=1 $(BIN)/python -m pytest -m fleet
 
 test-vllm: $(VENV)/.dev ## Contract and campaign against real vLLM on CPU (3.4 GB, a quiet machine)
 	sh tests/integration/vllm/setup.sh .venv-vllm $(PYTHON)
