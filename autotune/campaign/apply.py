@@ -14,7 +14,7 @@ from autotune.host.host_settings import check_restored
 from autotune.host.host_settings import restore as restore_settings
 from autotune.host.setting import summary
 from autotune.model.campaign import Campaign
-from autotune.model.change import Change, FileChanged, SysfsWritten
+from autotune.model.change import Change, FileChanged, HostChange, SysfsWritten, UnitStopped
 from autotune.model.move import VerdictCode
 from autotune.model.settings import Settings
 from autotune.process.identity import boot_id
@@ -67,7 +67,7 @@ def told_by_hand(campaign: Campaign) -> tuple[str, ...]:
     )
 
 
-def kept(changes: Sequence[SysfsWritten], state: StateDirectory) -> None:
+def kept(changes: Sequence[HostChange], state: StateDirectory) -> None:
     """Remember host settings that stay with the winner, so that rollback puts them back with it."""
     ledger = _applied(state)
     for change in changes:
@@ -95,7 +95,7 @@ def take_back(state: StateDirectory) -> tuple[str, ...]:
         raise Refused("no applied winner is known here", hint="autotune history lists the runs")
     lines: list[str] = []
     for change in reversed(last):
-        if isinstance(change, SysfsWritten):
+        if isinstance(change, SysfsWritten | UnitStopped):
             results = restore_settings([change], ledger, boot_id=boot_id())
             check_restored(results)
             lines.append("; ".join(summary(results)))

@@ -98,6 +98,7 @@ def prepare_host(
             governor=section.governor,
             transparent_hugepages=section.transparent_hugepages,
             always_with_large_pages=section.always_with_large_pages,
+            stop_services=section.stop_services,
         ),
         placement=placement,
         memory=memory,

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from autotune.campaign.interruption import InterruptibleClock
-from autotune.model.change import SysfsWritten
+from autotune.model.change import HostChange
 from autotune.model.protocols import Engine, Listener, Source
 from autotune.model.service import Fact
 
@@ -16,7 +16,7 @@ class PreparedHost:
 
     facts: tuple[Fact, ...] = ()
     """What became of each host setting, for the report."""
-    keep: Callable[[], tuple[SysfsWritten, ...]] = tuple
+    keep: Callable[[], tuple[HostChange, ...]] = tuple
     """Leave the settings so at the end; gives what will not be put back."""
     observed: Callable[[], tuple[Fact, ...]] = tuple
     """Where the service's processes really ran, as seen so far."""

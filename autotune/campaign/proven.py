@@ -3,7 +3,7 @@
 from autotune.model.campaign import Campaign
 from autotune.model.service import Fact
 
-HOST_SETTINGS = ("governor", "transparent_hugepages")
+HOST_SETTINGS = ("governor", "transparent_hugepages", "stopped_services")
 AFTERWARDS = "host settings afterwards"
 """Fact of a campaign: what became of the host settings at its end."""
 KEPT, PUT_BACK = "kept as in the trials, until the next boot", "put back after the trials"

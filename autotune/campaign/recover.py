@@ -9,7 +9,15 @@ from autotune.errors import NotRestored
 from autotune.host.host_settings import check_restored
 from autotune.host.host_settings import restore as restore_settings
 from autotune.host.setting import summary
-from autotune.model.change import Change, FileChanged, ProcessStarted, ServiceStopped, SysfsWritten
+from autotune.model.change import (
+    Change,
+    FileChanged,
+    HostChange,
+    ProcessStarted,
+    ServiceStopped,
+    SysfsWritten,
+    UnitStopped,
+)
 from autotune.process.clock import SystemClock
 from autotune.process.ending import end
 from autotune.process.held_back import held_back
@@ -83,7 +91,7 @@ def _undo(change: Change, journal: FileJournal, state: StateDirectory, options: 
             return _end_process(change, journal)
         case FileChanged():
             return _put_back_file(change, journal, options)
-        case SysfsWritten():
+        case SysfsWritten() | UnitStopped():
             return _put_back_setting(change, journal)
         case ServiceStopped():
             return _bring_back_service(change, journal, state, options)
@@ -117,7 +125,7 @@ def _put_back_file(change: FileChanged, journal: FileJournal, options: RecoverOp
     return f"{change.path}: put back"
 
 
-def _put_back_setting(change: SysfsWritten, journal: FileJournal) -> str:
+def _put_back_setting(change: HostChange, journal: FileJournal) -> str:
     results = restore_settings([change], journal, boot_id=boot_id())
     check_restored(results)
     return "; ".join(summary(results))

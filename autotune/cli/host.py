@@ -47,8 +47,20 @@ def show() -> None:
 @click.option(
     "--always-with-large-pages", is_flag=True, help="Consent to `always` on a kernel with 64 KiB pages."
 )
+@click.option(
+    "--stop-service",
+    "stop_services",
+    multiple=True,
+    metavar="UNIT",
+    help="Stop a systemd service that works against this, like irqbalance or tuned; may be repeated.",
+)
 def apply_settings(
-    state: Path | None, governor: str, transparent_hugepages: str, always_with_large_pages: bool
+    *,
+    state: Path | None,
+    governor: str,
+    transparent_hugepages: str,
+    always_with_large_pages: bool,
+    stop_services: tuple[str, ...],
 ) -> int:
     """Apply governor and huge pages and leave them so; `autotune host restore` puts them back."""
     from autotune.host.host_settings import HostWish, apply
@@ -59,6 +71,7 @@ def apply_settings(
         governor=governor,
         transparent_hugepages=transparent_hugepages,
         always_with_large_pages=always_with_large_pages,
+        stop_services=stop_services,
     )
     done = apply(wish, _journal(state), boot_id=boot_id())
     for line in summary(done.results):
@@ -73,11 +86,11 @@ def restore_settings(state: Path | None) -> None:
     """Put back what `autotune host apply` changed."""
     from autotune.host.host_settings import check_restored, restore
     from autotune.host.setting import summary
-    from autotune.model.change import SysfsWritten
+    from autotune.model.change import SysfsWritten, UnitStopped
     from autotune.process.identity import boot_id
 
     journal = _journal(state)
-    changes = [change for change in journal.changes if isinstance(change, SysfsWritten)]
+    changes = [change for change in journal.changes if isinstance(change, SysfsWritten | UnitStopped)]
     results = restore(changes, journal, boot_id=boot_id())
     for line in summary(results) or ("nothing to restore",):
         click.echo(line)

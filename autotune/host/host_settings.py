@@ -14,8 +14,10 @@ from autotune.errors import NotRestored
 from autotune.host import governor, huge_pages
 from autotune.host.cpu_group import group_path, members
 from autotune.host.setting import SettingOutcome, SettingResult, summary
+from autotune.host.short_command import Ask, ask
 from autotune.host.sysfs_value import read_value, write_value
-from autotune.model.change import SysfsWritten
+from autotune.host.unit_setting import plan_unit, start_unit, stop_unit
+from autotune.model.change import HostChange, SysfsWritten, UnitStopped
 from autotune.model.protocols import Journal
 
 
@@ -26,6 +28,8 @@ class HostWish:
     governor: str | None = "performance"
     transparent_hugepages: str | None = "always"
     always_with_large_pages: bool = False
+    stop_services: tuple[str, ...] = ()
+    """systemd services that work against the trials."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,11 +37,15 @@ class AppliedSettings:
     """What was done, with the changes that have to be undone."""
 
     results: tuple[SettingResult, ...]
-    changes: tuple[SysfsWritten, ...]
+    changes: tuple[HostChange, ...]
 
 
-def plan(wish: HostWish, root: Path = Path("/")) -> tuple[SettingResult, ...]:
-    """What applying would do, item by item; touches nothing. APPLIED means: would be written."""
+def plan(wish: HostWish, root: Path = Path("/"), *, run: Ask = ask) -> tuple[SettingResult, ...]:
+    """What applying would do, item by item; touches nothing. APPLIED means: would be changed."""
+    return (*(plan_unit(unit, run) for unit in wish.stop_services), *_plan_values(wish, root))
+
+
+def _plan_values(wish: HostWish, root: Path) -> tuple[SettingResult, ...]:
     items: list[SettingResult] = []
     if wish.transparent_hugepages is not None:
         consent = wish.always_with_large_pages
@@ -47,27 +55,52 @@ def plan(wish: HostWish, root: Path = Path("/")) -> tuple[SettingResult, ...]:
     return tuple(items)
 
 
-def apply(wish: HostWish, journal: Journal, *, boot_id: str, root: Path = Path("/")) -> AppliedSettings:
-    """Write what is wanted; never raises for an item that can't be written.
+def apply(
+    wish: HostWish, journal: Journal, *, boot_id: str, root: Path = Path("/"), run: Ask = ask
+) -> AppliedSettings:
+    """Do what is wanted; never raises for an item that can't be had.
 
-    All values are read before the first is written, because CPUs of one policy share theirs.
+    Services are stopped first, since tuned puts its own values back when it ends. Then all values are read
+    before the first is written, because CPUs of one policy share theirs.
     """
-    items = plan(wish, root)
+    stopped, units = _stop_services(wish.stop_services, journal, boot_id=boot_id, run=run)
+    items = _plan_values(wish, root)
     intended = _intended(items, boot_id)
     for change in intended:
         journal.record(change)
     results = tuple(_write(item) if item.outcome is SettingOutcome.APPLIED else item for item in items)
     moved = {result.path for result in results if result.after != result.before}
-    changes = []
+    changes: list[HostChange] = [*units]
     for change in intended:
         if moved.intersection(str(path) for _, path in members(change.path)):
             changes.append(change)
         else:
             journal.settle(change)
-    return AppliedSettings(results=results, changes=tuple(changes))
+    return AppliedSettings(results=(*stopped, *results), changes=tuple(changes))
 
 
-def restore(changes: Iterable[SysfsWritten], journal: Journal, *, boot_id: str) -> tuple[SettingResult, ...]:
+def _stop_services(
+    units: Iterable[str], journal: Journal, *, boot_id: str, run: Ask
+) -> tuple[list[SettingResult], list[UnitStopped]]:
+    results: list[SettingResult] = []
+    changes: list[UnitStopped] = []
+    for unit in units:
+        item = plan_unit(unit, run)
+        if item.outcome is SettingOutcome.APPLIED:
+            change = UnitStopped(unit=unit, boot_id=boot_id)
+            journal.record(change)
+            item = stop_unit(unit, item, run)
+            if item.outcome is SettingOutcome.APPLIED:
+                changes.append(change)
+            else:
+                journal.settle(change)
+        results.append(item)
+    return results, changes
+
+
+def restore(
+    changes: Iterable[HostChange], journal: Journal, *, boot_id: str, run: Ask = ask
+) -> tuple[SettingResult, ...]:
     """Put back what `apply` changed, last change first; safe to repeat.
 
     An item is SKIPPED when somebody else changed it since, DROPPED after a reboot. What is DENIED
@@ -75,7 +108,10 @@ def restore(changes: Iterable[SysfsWritten], journal: Journal, *, boot_id: str) 
     """
     results: list[SettingResult] = []
     for change in reversed(tuple(changes)):
-        found = [_put_back(change, cpu, path, boot_id) for cpu, path in members(change.path)]
+        if isinstance(change, UnitStopped):
+            found = [start_unit(change, boot_id=boot_id, run=run)]
+        else:
+            found = [_put_back(change, cpu, path, boot_id) for cpu, path in members(change.path)]
         if all(result.outcome is not SettingOutcome.DENIED for result in found):
             journal.settle(change)
         results += found
@@ -93,7 +129,7 @@ class AppliedHost:
         self.changes = done.changes
         """What will be put back."""
 
-    def keep(self) -> tuple[SysfsWritten, ...]:
+    def keep(self) -> tuple[HostChange, ...]:
         """Leave the values as they are, on purpose; gives what will not be put back."""
         kept, self.changes = self.changes, ()
         for change in kept:
@@ -103,17 +139,17 @@ class AppliedHost:
 
 @contextmanager
 def applied(
-    wish: HostWish, journal: Journal, *, boot_id: str, root: Path = Path("/")
+    wish: HostWish, journal: Journal, *, boot_id: str, root: Path = Path("/"), run: Ask = ask
 ) -> Iterator[AppliedHost]:
     """Apply for the length of the block, then put back what was not kept.
 
     Raises NotRestored when something could not be put back.
     """
-    host = AppliedHost(apply(wish, journal, boot_id=boot_id, root=root), journal)
+    host = AppliedHost(apply(wish, journal, boot_id=boot_id, root=root, run=run), journal)
     try:
         yield host
     finally:
-        check_restored(restore(host.changes, journal, boot_id=boot_id))
+        check_restored(restore(host.changes, journal, boot_id=boot_id, run=run))
 
 
 def check_restored(results: Iterable[SettingResult]) -> None:
@@ -121,9 +157,10 @@ def check_restored(results: Iterable[SettingResult]) -> None:
     failed = [result for result in results if result.outcome is SettingOutcome.DENIED]
     if failed:
         first = failed[0]
+        command = f"echo {first.wanted} > {first.path}" if first.path else first.advice
         raise NotRestored(
             f"not put back: {'; '.join(summary(failed))}",
-            hint=f"as root: echo {first.wanted} > {first.path}   ({len(failed)} such)",
+            hint=f"as root: {command}   ({len(failed)} such)",
         )
 
 

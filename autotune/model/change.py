@@ -39,6 +39,18 @@ class SysfsWritten:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class UnitStopped:
+    """A systemd service of the host, such as irqbalance, stopped for the time of the trials."""
+
+    unit: str
+    boot_id: str
+
+
+HostChange = SysfsWritten | UnitStopped
+"""What host settings change."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ServiceStopped:
     """The production service, stopped for the time of the trials; whoever recovers starts it again."""
 
@@ -62,4 +74,4 @@ class ServiceStopped:
     tls_password_file: str = ""
 
 
-Change = FileChanged | ProcessStarted | SysfsWritten | ServiceStopped
+Change = FileChanged | ProcessStarted | SysfsWritten | UnitStopped | ServiceStopped

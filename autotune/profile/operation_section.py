@@ -48,6 +48,8 @@ class HostSection(Section):
     memory: Literal["preferred", "bind"] | None = None
     """Memory of the NUMA node of the service's CPUs, set by numactl: preferred, or from nowhere else (bind),
     which may run out. Needs `cpus`."""
+    stop_services: tuple[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9@._-]*$")], ...] = ()
+    """systemd services that work against the trials, such as irqbalance or tuned; started again after."""
     keep: Flag = False
     """Leave them as in the trials when a winner is applied."""
     always_with_large_pages: Flag = False

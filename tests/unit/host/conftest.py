@@ -6,7 +6,7 @@ import pytest
 
 from autotune.host.cpu_group import members
 from autotune.host.cpu_list import format_cpu_list
-from autotune.model.change import SysfsWritten
+from autotune.model.change import HostChange, SysfsWritten
 
 
 class FakeHost:
@@ -55,16 +55,16 @@ class ListJournal:
     """A journal in memory that also checks that it is written before the file is."""
 
     def __init__(self) -> None:
-        self.open: list[SysfsWritten] = []
-        self.recorded: list[SysfsWritten] = []
+        self.open: list[HostChange] = []
+        self.recorded: list[HostChange] = []
 
-    def record(self, change: SysfsWritten) -> None:
-        for _, path in members(change.path):
+    def record(self, change: HostChange) -> None:
+        for _, path in members(change.path) if isinstance(change, SysfsWritten) else ():
             assert change.before in path.read_text()
         self.open.append(change)
         self.recorded.append(change)
 
-    def settle(self, change: SysfsWritten) -> None:
+    def settle(self, change: HostChange) -> None:
         self.open.remove(change)
 
 
