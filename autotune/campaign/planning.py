@@ -16,6 +16,7 @@ from autotune.campaign.host_side import HostSide
 from autotune.campaign.lengths import lengths_of
 from autotune.campaign.parts import Bounds
 from autotune.campaign.plan import plan_of
+from autotune.campaign.recollection import bring_back_launches, is_open
 from autotune.campaign.service_place import service_place
 from autotune.campaign.session import Session
 from autotune.campaign.space import space_of
@@ -48,6 +49,8 @@ def planned(loaded: LoadedProfile, choices: Choices, listener: Listener) -> Iter
         refuse_held_service(service_place(profile), state)
         check_nothing_left(state)
     with CampaignStore(url) as store:
+        if choices.resume and not rehearsed:
+            bring_back_launches(store, state, profile_name=profile.name, run=choices.resume_run)
         run = _resumed_run(store, profile, choices)
         name = run or _new_run(profile)
         stored = store.load(run) if run else None
@@ -122,12 +125,7 @@ def _resumed_run(store: CampaignStore, profile: Profile, choices: Choices) -> st
         return None
     if choices.resume_run:
         return choices.resume_run
-    open_runs = [
-        run.run
-        for run in store.runs()
-        if run.profile_name == profile.name
-        and (run.verdict is None or run.verdict.code.value == "interrupted")
-    ]
+    open_runs = [run.run for run in store.runs() if run.profile_name == profile.name and is_open(run.verdict)]
     if not open_runs:
         raise UsageError(f"there is no unfinished run of {profile.name}", hint="leave --resume away")
     return open_runs[-1]

@@ -1,10 +1,12 @@
 """Recover: put back what a run that was killed has left changed, newest change first."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from autotune.campaign.guards import recovering, refuse_alive
 from autotune.campaign.production import bring_back, bring_back_later, settle
 from autotune.engines.mindie.config_file import forget, restore
+from autotune.engines.mindie.leftovers import remove_left
 from autotune.errors import NotRestored
 from autotune.host.host_settings import check_restored
 from autotune.host.host_settings import restore as restore_settings
@@ -109,8 +111,10 @@ def _end_process(change: ProcessStarted, journal: FileJournal) -> str:
             f"processes of the trial service cannot be ended: {names(ended.left)}",
             hint="look at the NPU driver (npu-smi info) before the next start",
         )
+    left = remove_left(Path(change.shared_memory), change.segments_before) if change.shared_memory else ()
     journal.settle(change)
-    return f"{change.command} (process {change.pid}): {'ended' if was_alive else 'had ended'}"
+    also = f", {len(left)} segments of shared memory removed" if left else ""
+    return f"{change.command} (process {change.pid}): {'ended' if was_alive else 'had ended'}{also}"
 
 
 def _put_back_file(change: FileChanged, journal: FileJournal, options: RecoverOptions) -> str:

@@ -24,6 +24,7 @@ from autotune.model.service import BlockSource, Fact
 from autotune.profile.schema import Profile
 from autotune.search.space import Space
 from autotune.search.strategy import make_strategy
+from autotune.store.run_log import FILE_NAME
 from autotune.store.state import StateDirectory
 from autotune.store.storage import StorageFailed
 from autotune.store.study import CampaignStore
@@ -62,6 +63,7 @@ class Session:
         with ExitStack() as stack:
             if not self.campaign.rehearsed:
                 stack.enter_context(guarded(self.state, self.campaign))
+                self.store.log_to(self.state.run(self.campaign.run) / FILE_NAME)
             stack.enter_context(self.side.clock.stopping_on_signals())
             if self.resumed:
                 self.store.resume(self.campaign.run)

@@ -26,6 +26,10 @@ class ProcessStarted:
     boot_id: str
     command: str
     """For the message only."""
+    shared_memory: str = ""
+    """Directory of the segments that it may leave behind; empty where it makes none."""
+    segments_before: tuple[str, ...] = ()
+    """Those that were there before it, each as `<inode> <name>`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

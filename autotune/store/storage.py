@@ -54,6 +54,15 @@ class StorageFailed(AutotuneError):
     """The database stopped working: disk full, connection lost, file damaged."""
 
 
+def _mend(reason: str) -> str:
+    if "malformed" in reason or "not a database" in reason:
+        return (
+            "move campaigns.db in the state directory aside; autotune tune PROFILE --resume then goes on "
+            "from the copy beside it"
+        )
+    return "check the disk's free space and store.url; autotune tune PROFILE --resume goes on"
+
+
 @contextmanager
 def plain_errors() -> Iterator[None]:
     """Turn the database's own errors into StorageFailed; also a decorator."""
@@ -61,9 +70,7 @@ def plain_errors() -> Iterator[None]:
         yield
     except (StorageInternalError, SQLAlchemyError) as error:
         reason = str(error.__cause__ or error).splitlines()[0]
-        raise StorageFailed(
-            f"the database of campaigns failed: {reason}", hint="check the disk's free space and store.url"
-        ) from error
+        raise StorageFailed(f"the database of campaigns failed: {reason}", hint=_mend(reason)) from error
 
 
 def open_storage(url: str) -> Storage:
@@ -86,9 +93,7 @@ def open_storage(url: str) -> Storage:
         ) from error
     except (OSError, SQLAlchemyError) as error:
         reason = str(error).splitlines()[0]
-        raise Refused(
-            f"cannot open the database {shown}: {reason}", hint="check store.url and store.state"
-        ) from error
+        raise Refused(f"cannot open the database {shown}: {reason}", hint=_mend(reason)) from error
     except RuntimeError as error:
         raise Refused(
             f"the database {shown} has the tables of another Optuna version: {error}",

@@ -6,6 +6,7 @@ second, intermediate values are the levels. All facts of ours are user attribute
 
 import difflib
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import TracebackType
 
 import optuna
@@ -19,6 +20,7 @@ from autotune.model.measurement import Level
 from autotune.model.service import Description, Fact
 from autotune.store import trials
 from autotune.store.codec import Json, Unreadable, decode, encode, field_shapes
+from autotune.store.run_log import RunLog
 from autotune.store.storage import open_storage, plain_errors
 
 FORMAT_KEY = "autotune_format"
@@ -60,6 +62,7 @@ class CampaignStore:
         self._study: optuna.Study | None = None
         self._running: dict[int, Trial] = {}
         self._decisions = 0
+        self._log: RunLog | None = None
 
     def __enter__(self) -> "CampaignStore":  # noqa: PYI034 - typing.Self needs Python 3.11
         return self
@@ -72,6 +75,10 @@ class CampaignStore:
     def close(self) -> None:
         """Close the database."""
         self._storage.close()
+
+    def log_to(self, path: Path) -> None:
+        """Keep a second copy of what is written from now on; see `RunLog`."""
+        self._log = RunLog(path=path)
 
     @plain_errors()
     def begin(self, campaign: Campaign) -> None:
@@ -102,6 +109,8 @@ class CampaignStore:
                 self._close_open_trial(study, trial)
         campaign = read_study(study)
         self._study, self._running, self._decisions = study, {}, len(campaign.decisions)
+        if self._log is not None:
+            self._log.campaign(campaign)
         return campaign
 
     @plain_errors()
@@ -124,6 +133,8 @@ class CampaignStore:
     @plain_errors()
     def launch_ended(self, record: LaunchRecord) -> None:
         """A launch ended or failed; its record is final."""
+        if self._log is not None:
+            self._log.launch(record)
         trial = self._running.pop(record.number)
         trials.write_final(trial, record)
         trials.tell(self._current(), trial.number, record)
@@ -131,6 +142,8 @@ class CampaignStore:
     @plain_errors()
     def decided(self, decision: Decision) -> None:
         """The strategy made one move."""
+        if self._log is not None:
+            self._log.decision(decision)
         key = f"{DECISION}{self._decisions:05d}"
         self._current().set_user_attr(key, encode(decision, Decision))
         self._decisions += 1
@@ -138,6 +151,8 @@ class CampaignStore:
     @plain_errors()
     def update(self, campaign: Campaign) -> None:
         """Write everything of the campaign that changed, apart from launches and decisions."""
+        if self._log is not None:
+            self._log.campaign(campaign)
         write_study(self._current(), campaign)
 
     def ended(self, campaign: Campaign) -> None:
@@ -211,6 +226,25 @@ def save(store: CampaignStore, campaign: Campaign) -> None:
         store.launch_started(replace(record, levels=()))
         store.launch_ended(record)
     store.ended(campaign)
+
+
+def recollect(store: CampaignStore, kept: Campaign) -> int:
+    """Store what a run log has and the database lacks; gives how many launches that were."""
+    known = {run.run for run in store.runs()}
+    if kept.run not in known:
+        save(store, kept)
+        return len(kept.launches)
+    stored = store.load(kept.run)
+    numbers = {launch.number for launch in stored.launches}
+    missing = [launch for launch in kept.launches if launch.number not in numbers]
+    if missing:
+        store.resume(kept.run)
+    for decision in kept.decisions[len(stored.decisions) :] if missing else ():
+        store.decided(decision)
+    for record in missing:
+        store.launch_started(replace(record, levels=()))
+        store.launch_ended(record)
+    return len(missing)
 
 
 def write_study(study: optuna.Study, campaign: Campaign) -> None:

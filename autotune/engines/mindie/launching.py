@@ -10,7 +10,7 @@ from autotune.engines.mindie.config_text import settings_of
 from autotune.engines.mindie.control import ControlPlane
 from autotune.engines.mindie.daemon_environment import MONITOR_MODE, daemon_environment
 from autotune.engines.mindie.installation import Installation
-from autotune.engines.mindie.leftovers import remove_new, snapshot
+from autotune.engines.mindie.leftovers import noted, remove_new, snapshot
 from autotune.engines.mindie.log_watch import LogWatch, copy_tails, newest_logs
 from autotune.engines.mindie.options import MindieOptions
 from autotune.engines.mindie.read_back import blocks_from_status, check_served, served
@@ -110,7 +110,7 @@ def _start(
     stack.callback(remove_new, options.shared_memory, segments, proc=options.proc)
     stack.enter_context(adopting_orphans())
     with held_back():
-        child, tree = _start_child(options, installation, environment, directory, stack)
+        child, tree = _start_child(options, installation, environment, directory, noted(segments), stack)
     control = stack.enter_context(ControlPlane(options.tls))
     return Parts(
         child=child,
@@ -130,6 +130,7 @@ def _start_child(
     installation: Installation,
     environment: dict[str, str],
     directory: Directory,
+    segments: tuple[str, ...],
     stack: ExitStack,
 ) -> tuple[Child, Tree]:
     change: ProcessStarted | None = None
@@ -141,6 +142,8 @@ def _start_child(
             create_time=identity.create_time,
             boot_id=boot_id(options.proc),
             command=str(installation.executable),
+            shared_memory=str(options.shared_memory),
+            segments_before=segments,
         )
         options.journal.record(change)
 

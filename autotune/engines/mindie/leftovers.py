@@ -7,7 +7,7 @@ are removed.
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -20,6 +20,17 @@ PATTERNS = ("*llm_backend_*", "*llm_tokenizer_shared_memory_*")
 def snapshot(directory: Path) -> frozenset[tuple[str, int]]:
     """Note name and inode of every segment of the service that exists now."""
     return frozenset((path.name, facts.st_ino) for path, facts in _segments(directory))
+
+
+def noted(segments: frozenset[tuple[str, int]]) -> tuple[str, ...]:
+    """A snapshot as the crash journal keeps it."""
+    return tuple(sorted(f"{inode} {name}" for name, inode in segments))
+
+
+def remove_left(directory: Path, notes: Iterable[str], *, proc: Path = PROC) -> tuple[Path, ...]:
+    """Remove what a crashed launch left, by the snapshot that the journal kept; tell which."""
+    parts = (note.partition(" ") for note in notes)
+    return remove_new(directory, frozenset((name, int(inode)) for inode, _, name in parts), proc=proc)
 
 
 def remove_new(directory: Path, before: frozenset[tuple[str, int]], *, proc: Path = PROC) -> tuple[Path, ...]:

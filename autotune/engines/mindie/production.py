@@ -18,6 +18,8 @@ from autotune.process.ports import listener, wait_until_free
 COMMAND_SECONDS = 180.0
 """How long a stop or start command, or a hook, may take."""
 _POLL_SECONDS = 0.25
+_REAP_SECONDS = 0.5
+"""For a start command that only starts: no zombie of it stays. One that is the service itself goes on."""
 LIVE_HINT = (
     "stop it, or say in the profile how: `engine: {service: {unit: mindie.service}}`, "
     "or `{service: {stop: [...], start: [...]}}`"
@@ -155,6 +157,8 @@ class Production:
             if self._clock.now() >= deadline:
                 raise LaunchFailed(LaunchCause.TIMEOUT, f"it does not answer within {self._timeout:.0f} s")
             self._clock.sleep(_POLL_SECONDS)
+        if self._started is not None:
+            self._started.wait(_REAP_SECONDS)
 
     def _call_back(self, commands: ProductionCommands) -> None:
         """Run the hook that brings traffic back."""
