@@ -1,5 +1,6 @@
-"""kill -9 of the tuner at every step of its journal: `recover` puts the file back and ends the daemon."""
+"""kill -9 of the tuner at every write of its journal: `recover` puts file, host and production back."""
 
+import json
 import os
 import signal
 import subprocess
@@ -10,120 +11,136 @@ from pathlib import Path
 import pytest
 
 from autotune.campaign.recover import recover
+from autotune.engines.mindie.control import ControlPlane
+from autotune.engines.mindie.readiness import has_text
+from autotune.process.identity import read_stat
 from autotune.store.journal import unfinished
 from autotune.store.state import StateDirectory
 
 pytestmark = pytest.mark.slow
 
-TUNER = """
-import os, signal, sys
-from pathlib import Path
-from autotune.engines.mindie.engine import MindieEngine
-from autotune.engines.mindie.options import ConfigMode, MindieOptions
-from autotune.model.settings import Settings
-from autotune.process.identity import boot_id
-from autotune.store.journal import FileJournal, Unfinished
-
-install, work, state, mode, step, after = sys.argv[1:]
-steps = 0
-
-class Deadly(FileJournal):
-    def _count(self, moment):
-        global steps
-        steps += 1
-        if f"{steps}-{moment}" == f"{step}-{after}":
-            os.kill(os.getpid(), signal.SIGKILL)
-
-    def record(self, change):
-        self._count("before")
-        super().record(change)
-        self._again("after")
-
-    def settle(self, change):
-        self._count("before")
-        super().settle(change)
-        self._again("after")
-
-    def _again(self, moment):
-        global steps
-        steps -= 1
-        self._count(moment)
-
-header = Unfinished(run="r", pid=os.getpid(), boot_id=boot_id(), started_wall=0.0)
-options = MindieOptions(
-    home=Path(install), work_dir=Path(work), journal=Deadly(Path(state) / "journal.json", header),
-    environment=dict(os.environ), config_mode=ConfigMode(mode), start_timeout=30.0,
-)
-with MindieEngine(options).launch(Settings(max_batch_size=300, max_prefill_batch_size=150)):
-    print("running", flush=True)
-    if step == "running":
-        os.kill(os.getpid(), signal.SIGKILL)
-    if step == "wait":
-        sys.stdin.read()
-print("ended", flush=True)
+SERVE = """
+import http.server, json, os, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = json.dumps({"generated_text": ["x"]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+    def log_message(self, *_):
+        pass
+port, pid_file = int(sys.argv[1]), sys.argv[2]
+if os.fork():
+    os._exit(0)
+server = http.server.HTTPServer(("127.0.0.1", port), Handler)
+with open(pid_file, "a") as file:
+    file.write(f"{os.getpid()}\\n")
+server.serve_forever()
 """
+STOP = "import os, signal, sys; os.kill(int(open(sys.argv[1]).read().split()[-1]), signal.SIGKILL)"
 
 
-def tuner(bench, state: StateDirectory, mode: str, step: str, moment: str) -> "subprocess.Popen[str]":
-    arguments = [str(bench.install), str(bench.work_dir), str(state.root), mode, step, moment]
-    return subprocess.Popen(
-        [sys.executable, "-c", TUNER, *arguments],
-        env=bench.environment,
-        cwd=Path(__file__).parents[2],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+class Case:
+    """An install, a fake /sys, and a small stand-in of production on the install's own port."""
+
+    def __init__(self, bench, folder: Path) -> None:
+        self.bench, self.host, self.pids = bench, folder / "host", folder / "pids"
+        self.state = StateDirectory(root=folder / "state")
+        self.state.root.mkdir(mode=0o700)
+        cpu = self.host / "sys/devices/system/cpu/cpu0/cpufreq"
+        pages = self.host / "sys/kernel/mm/transparent_hugepage"
+        for path, name, text in ((cpu, "scaling_governor", "schedutil\n"), (pages, "enabled", "madvise\n")):
+            path.mkdir(parents=True)
+            (path / name).write_text(text)
+        document = json.loads(bench.config.read_text())
+        self.port = document["ServerConfig"]["port"]
+        script = folder / "serve.py"
+        script.write_text(SERVE)
+        self.start = [sys.executable, "-I", "-S", str(script), str(self.port), str(self.pids)]
+        self.service = {"start": self.start, "stop": [sys.executable, "-I", "-S", "-c", STOP, str(self.pids)]}
+        self.before = self.facts()
+
+    def facts(self):
+        return self.bench.facts(), {
+            str(path): path.read_text().strip() for path in self.host.rglob("*") if path.is_file()
+        }
+
+    def answers(self) -> bool:
+        with ControlPlane() as control:
+            return has_text(control.post(f"http://127.0.0.1:{self.port}/generate", {}, seconds=3))
+
+    def run(self, mode: str, step: str, *, production: bool = True) -> "subprocess.Popen[str]":
+        if production:
+            subprocess.run(self.start, check=True)
+            while not self.answers():
+                time.sleep(0.01)
+        service = json.dumps(self.service) if production else ""
+        places = (self.bench.install, self.bench.work_dir, self.state.root, self.host)
+        return subprocess.Popen(
+            [sys.executable, "-m", "tests.faults.killed_tuner", *map(str, places), mode, service, step],
+            env=self.bench.environment,
+            cwd=Path(__file__).parents[2],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def services(self) -> list[int]:
+        """Started productions that still live."""
+        stats = [read_stat(int(pid)) for pid in self.pids.read_text().split()]
+        return [stat.identity.pid for stat in stats if stat is not None and stat.living]
 
 
 @pytest.fixture
-def state(tmp_path) -> StateDirectory:
-    (tmp_path / "state").mkdir(mode=0o700)
-    return StateDirectory(root=tmp_path / "state")
+def case(bench, tmp_path):
+    made = Case(bench, tmp_path)
+    yield made
+    for pid in made.services() if made.pids.exists() else ():
+        os.kill(pid, signal.SIGKILL)
 
 
-def recovered(bench, state: StateDirectory, before) -> tuple[str, ...]:
-    lines = recover(state)
-    assert bench.facts() == before
-    assert unfinished(state.journal) is None
-    return lines
-
-
-IN_PLACE = [(str(step), moment) for step in range(1, 5) for moment in ("before", "after")]
-PRIVATE = [(str(step), moment) for step in range(1, 3) for moment in ("before", "after")]
+IN_PLACE_WRITES = 10
+"""Service, governor, huge pages, file and process are recorded, and settled in the reverse order."""
+EVERY_STEP = [
+    f"{write}-{moment}" for write in range(1, IN_PLACE_WRITES + 1) for moment in ("before", "after")
+]
 
 
 @pytest.mark.parametrize(
-    ("mode", "step", "moment"),
+    ("mode", "step"),
     [
-        *(("in-place", step, moment) for step, moment in IN_PLACE),
-        *(("private", step, moment) for step, moment in PRIVATE),
-        ("in-place", "running", ""),
-        ("private", "running", ""),
+        *(("in-place", step) for step in (*EVERY_STEP, "running")),
+        *(("private", step) for step in ("4-before", "4-after", "5-before", "running")),
     ],
 )
-def test_whatever_step_it_dies_at_everything_is_put_back(bench, state, mode, step, moment):
-    before = bench.facts()
-    with tuner(bench, state, mode, step, moment) as process:
+def test_whatever_step_it_dies_at_everything_is_put_back(case, mode, step):
+    with case.run(mode, step) as process:
         process.communicate(timeout=60)
     assert process.returncode == -signal.SIGKILL
-    recovered(bench, state, before)
-    assert recover(state) == ("nothing to recover",)
+    recover(case.state)
+    assert case.facts() == case.before
+    assert unfinished(case.state.journal) is None
+    assert case.answers()
+    assert len(case.services()) == 1
+    assert recover(case.state) == ("nothing to recover",)
 
 
-def test_a_run_that_is_not_killed_needs_no_recovery(bench, state):
-    with tuner(bench, state, "in-place", "never", "") as process:
+@pytest.mark.parametrize(("mode", "writes"), [("in-place", IN_PLACE_WRITES), ("private", 8)])
+def test_a_run_that_is_not_killed_needs_no_recovery_and_writes_as_often_as_is_tried(case, mode, writes):
+    with case.run(mode, "never") as process:
         output, _ = process.communicate(timeout=60)
-    assert output.split() == ["running", "ended"]
-    assert recover(state) == ("nothing to recover",)
+    assert output.split() == [str(writes)]
+    assert case.facts() == case.before
+    assert case.answers()
+    assert recover(case.state) == ("nothing to recover",)
 
 
-@pytest.mark.parametrize("seconds", [0.05, 0.3, 0.6, 1.0])
-def test_at_any_moment_everything_is_put_back(make_bench, state, seconds):
-    bench = make_bench(start_seconds=20.0)
-    before = bench.facts()
-    with tuner(bench, state, "in-place", "wait", "") as process:
+@pytest.mark.parametrize("seconds", [0.6, 1.2])
+def test_at_any_moment_everything_is_put_back(case, seconds):
+    with case.run("in-place", "never", production=False) as process:
         time.sleep(seconds)
-        os.kill(process.pid, signal.SIGKILL)
+        process.kill()
         process.communicate(timeout=60)
-    recovered(bench, state, before)
+    recover(case.state)
+    assert case.facts() == case.before
+    assert unfinished(case.state.journal) is None
