@@ -15,7 +15,7 @@ INSTALL := $(PIP) install --no-compile --require-hashes --only-binary :all:
 EMULATED := --blocks 136 --max-batch-size 22 --time-scale 40 --port 0
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit test-pythons fuzz audit wheelhouse try-wheelhouse wheels docs bench test-fleet test-vllm demo-vllm sample lock clean
+.PHONY: help demo test check unit test-pythons fuzz audit wheelhouse try-wheelhouse wheels docs bench torture soak test-fleet test-vllm demo-vllm sample lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -83,6 +83,18 @@ bench: $(VENV)/.dev ## Measure the hot paths beside their rivals; on a quiet mac
 
 test-fleet: $(VENV)/.dev ## Four agents on one study; PostgreSQL must be installed (a quiet machine)
 	AUTOTUNE_REQUIRE_POSTGRESQL=1 $(BIN)/python -m pytest -m fleet
+
+MINUTES ?= 45
+# without SECONDS=180 on the command line all of it, and its table
+TORTURE = $(if $(findstring command,$(origin SECONDS)),--seconds $(SECONDS),--output reports/bench/torture.md)
+
+torture: $(VENV)/.dev ## Kill campaigns at random instants and worse; all of it, or for SECONDS=180
+	@mkdir -p reports/bench
+	$(BIN)/python -m tests.torture $(TORTURE)
+
+soak: $(VENV)/.dev ## One campaign of MINUTES=45 at 1,000 streams: memory, descriptors, drift
+	@mkdir -p reports/bench
+	$(BIN)/python -m tests.soak --minutes $(MINUTES) --output reports/bench/soak.md
 
 test-vllm: $(VENV)/.dev ## Contract and campaign against real vLLM on CPU (3.4 GB, a quiet machine)
 	sh tests/integration/vllm/setup.sh .venv-vllm $(PYTHON)

@@ -1,6 +1,7 @@
 """Production: the service that ran before is stopped for the trials and answers again at the end."""
 
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -46,6 +47,7 @@ class ProductionService:
             return
         production.require_commands()
         change = self._recorded(journal)
+        production = self._production(self._addresses(), mark=change.mark)
         try:
             production.stop()
         except Refused:
@@ -63,7 +65,7 @@ class ProductionService:
     def _addresses(self) -> Addresses:
         return addresses_of(read_config(self.config_path).config.document.value)
 
-    def _production(self, addresses: Addresses) -> Production:
+    def _production(self, addresses: Addresses, *, mark: str = "") -> Production:
         return Production(
             addresses=addresses,
             commands=commands_of(self.section),
@@ -71,6 +73,7 @@ class ProductionService:
             work_dir=self.work_dir,
             answer_timeout=self.start_timeout,
             tls=self.tls,
+            mark=mark,
         )
 
     def _recorded(self, journal: Journal) -> ServiceStopped:
@@ -86,6 +89,7 @@ class ProductionService:
             config_path=str(self.config_path),
             environment=str(environment),
             unit=(self.section.unit or "") if self.section else "",
+            mark=secrets.token_hex(8),
             answer_seconds=self.start_timeout,
             tls_ca=_text(tls.ca if tls else None),
             tls_cert=_text(tls.cert if tls else None),
@@ -158,6 +162,7 @@ def _of_change(change: ServiceStopped, work_dir: Path) -> Production:
         work_dir=work_dir,
         answer_timeout=change.answer_seconds,
         tls=_tls(change),
+        mark=change.mark,
     )
 
 

@@ -70,6 +70,8 @@ class ServiceStopped:
     """File with the environment of these commands (`env -0`); empty is the caller's own."""
     unit: str = ""
     """The systemd unit, where the service is one."""
+    mark: str = ""
+    """Value of a variable that its start command gets, by which a start that was begun is known again."""
     answer_seconds: float = 900.0
     """How long it may take until it answers."""
     tls_ca: str = ""

@@ -1,10 +1,14 @@
 """Disasters: everything else that happens to a campaign on a host, each once and with its right ending."""
 
+import json
 import os
 import random
+import re
 import signal
 import sqlite3
 import subprocess
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +19,7 @@ from autotune.emulator.faults import Faults
 from tests.torture.kills import Kill, deliver
 from tests.torture.world import World, require
 
-BUSY, REFUSED, NOT_RESTORED, INTERRUPTED = 75, 1, 4, 130
+BUSY, REFUSED, NOT_RESTORED, NOT_MEASURABLE, INTERRUPTED = 75, 1, 4, 5, 130
 Make = Callable[..., World]
 
 
@@ -312,6 +316,51 @@ def deadline(make: Make, rng: random.Random) -> None:
     world.restored(before)
 
 
+def live_traffic(make: Make, rng: random.Random) -> None:
+    """Live traffic is refused without commands; with hooks it is moved away, and comes back at the end."""
+    world = make(mode=rng.choice(["in-place", "private"]), with_production=True)
+    before, text = world.facts(), world.profile.read_text()
+    with _traffic(world) as answered:
+        world.profile.write_text(re.sub(r", service: \{.*\}\}", "}", text))
+        done = world.tune()
+        require(done.returncode == REFUSED and "service:" in done.stderr, f"{done.returncode}: {done.stderr}")
+        require(answered(), "traffic was disturbed by a refused campaign")
+        world.profile.write_text(_with_hooks(world, text))
+        done = world.tune()
+        require(done.returncode == 0, f"it ended with {done.returncode}: {done.stderr[-500:]}")
+        require(
+            (world.root / "hooks").read_text().split() == ["before", "after"], "hooks were not run once each"
+        )
+        world.restored(before)
+        require(answered(), "traffic did not come back")
+
+
+def requests_of_somebody_else(make: Make, rng: random.Random) -> None:
+    """Requests beyond ours make every reading invalid: nothing is recommended (5)."""
+    world = make(faults=Faults(foreign_requests_per_second=5.0), with_production=False)
+    before = world.facts()
+    done = world.tune()
+    require(done.returncode == NOT_MEASURABLE, f"it ended with {done.returncode}: {done.stderr[-500:]}")
+    require("not ours" in done.stderr, f"it did not say why: {done.stderr[-500:]}")
+    world.restored(before)
+
+
+def apply_killed(make: Make, rng: random.Random) -> None:
+    """A winner that is applied at the end of a campaign, which is killed about then: all or nothing."""
+    world = make(mode="in-place")
+    before = world.facts()
+    process = world.begin("--apply")
+    world.wait_for(lambda: world.printed() >= world.launches or process.poll() is not None, "it did not end")
+    time.sleep(0.6 * rng.random())
+    process.kill()
+    process.wait()
+    _recovered(world)
+    if world.facts().config != before.config:
+        done = world.run("rollback", "--state", str(world.state))
+        require(done.returncode == 0, f"rollback ended with {done.returncode}: {done.stderr}")
+    world.restored(before)
+
+
 DISASTERS: dict[str, Callable[[Make, random.Random], None]] = {
     "a second tuner": second_tuner,
     "recover beside a campaign": recover_beside,
@@ -329,10 +378,57 @@ DISASTERS: dict[str, Callable[[Make, random.Random], None]] = {
     "database cut": database_cut,
     "database locked for a while": database_locked_for_a_while,
     "deadline": deadline,
+    "live traffic": live_traffic,
+    "requests of somebody else": requests_of_somebody_else,
+    "killed while a winner is applied": apply_killed,
     "daemon ignores SIGTERM": deaf_daemon,
     "daemon ignores SIGTERM, kill -9": deaf_daemon_recovered,
     "database locked": database_locked,
 }
+
+
+HOOK = """\
+import sys
+flag, log, word = sys.argv[1:]
+with open(flag, "w") as file:
+    file.write("on" if word == "after" else "off")
+with open(log, "a") as file:
+    file.write(word + "\\n")
+"""
+
+
+def _with_hooks(world: World, text: str) -> str:
+    script = world.root / "hook.py"
+    script.write_text(HOOK)
+    words = [sys.executable, str(script), str(world.root / "traffic"), str(world.root / "hooks")]
+    hooks = f'"before": {json.dumps([*words, "before"])}, "after": {json.dumps([*words, "after"])}, '
+    return text.replace('service: {"stop"', f'service: {{{hooks}"stop"')
+
+
+@contextmanager
+def _traffic(world: World) -> Iterator[Callable[[], bool]]:
+    """A client that asks production all the time, while the flag of the load balancer is on."""
+    flag, over, seen = world.root / "traffic", threading.Event(), []
+    flag.write_text("on")
+
+    def ask() -> None:
+        while not over.wait(0.1):
+            if flag.read_text() != "off":
+                seen.append(world.answers())
+
+    def answered() -> bool:
+        """Whether the next requests are answered."""
+        count = len(seen)
+        world.wait_for(lambda: len(seen) > count + 2, "no traffic", 20.0)
+        return all(seen[count + 1 :])
+
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    try:
+        yield answered
+    finally:
+        over.set()
+        thread.join(timeout=15)
 
 
 def _recovered(world: World) -> None:

@@ -13,6 +13,7 @@ from autotune.errors import LaunchCause, LaunchFailed, NotRestored, Refused
 from autotune.process.child import Child
 from autotune.process.clock import SystemClock
 from autotune.process.command import begin, failed, run
+from autotune.process.marked import marked
 from autotune.process.ports import listener, wait_until_free
 
 COMMAND_SECONDS = 180.0
@@ -20,6 +21,8 @@ COMMAND_SECONDS = 180.0
 _POLL_SECONDS = 0.25
 _REAP_SECONDS = 0.5
 """For a start command that only starts: no zombie of it stays. One that is the service itself goes on."""
+STARTED_BY = "AUTOTUNE_STARTED"
+"""Variable that the start command gets, with the mark of the run that stopped the service."""
 LIVE_HINT = (
     "stop it, or say in the profile how: `engine: {service: {unit: mindie.service}}`, "
     "or `{service: {stop: [...], start: [...]}}`"
@@ -66,7 +69,9 @@ class Production:
         work_dir: Path,
         answer_timeout: float = 900.0,
         tls: Tls | None = None,
+        mark: str = "",
     ) -> None:
+        self._mark = mark
         self._addresses = addresses
         self._commands = commands
         self._environment = environment
@@ -145,20 +150,30 @@ class Production:
             return has_text(one_token(control, self._addresses))
 
     def _bring_back(self, commands: ProductionCommands) -> None:
+        started: Child | None = None
         output = self._output("start")
-        if not self.is_live():
-            wait_until_free(self._addresses.ports, clock=self._clock)
-            self._started = begin(commands.start, env=self._environment, output=output)
         deadline = self._clock.now() + self._timeout
         while not self.answers():
-            code = self._started.poll() if self._started else None
+            if started is None and not self.is_live() and not self._is_starting():
+                started = self._begin(commands, output)
+            code = started.poll() if started else None
             if code:
                 raise failed(commands.start, code, output)
             if self._clock.now() >= deadline:
                 raise LaunchFailed(LaunchCause.TIMEOUT, f"it does not answer within {self._timeout:.0f} s")
             self._clock.sleep(_POLL_SECONDS)
-        if self._started is not None:
-            self._started.wait(_REAP_SECONDS)
+        if started is not None:
+            started.wait(_REAP_SECONDS)
+        self._started = started  # kept: a start command may stay as the service itself
+
+    def _begin(self, commands: ProductionCommands, output: Path) -> Child:
+        wait_until_free(self._addresses.ports, clock=self._clock)
+        environment = {**self._environment, STARTED_BY: self._mark} if self._mark else self._environment
+        return begin(commands.start, env=environment, output=output)
+
+    def _is_starting(self) -> bool:
+        """Whether a start that was begun by an earlier, killed call goes on."""
+        return bool(self._mark) and bool(marked(STARTED_BY, self._mark))
 
     def _call_back(self, commands: ProductionCommands) -> None:
         """Run the hook that brings traffic back."""
