@@ -27,6 +27,10 @@ class LaunchStore(Protocol):
         """The strategy made one move."""
 
 
+RESTORE_SECONDS = 60.0
+"""For stopping a daemon, which may take its grace of 30 s, and putting back."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parts:
     """Everything that a run needs, already joined to one host or to virtual time."""
@@ -48,5 +52,5 @@ class Bounds:
     """Seconds of the service's clock."""
     deadline_seconds: float = float("inf")
     """Seconds of the host's clock, from the start of the run."""
-    restore_reserve_seconds: float = 60.0
+    restore_reserve_seconds: float = RESTORE_SECONDS
     """Kept back before the deadline for stopping and putting back."""

@@ -10,11 +10,11 @@ from pathlib import Path
 
 from autotune import __version__
 from autotune.campaign.choices import Choices
-from autotune.campaign.forecast import timing_of
+from autotune.campaign.forecast import Timing, timing_of
 from autotune.campaign.guards import check_nothing_left, refuse_held_service
 from autotune.campaign.host_side import HostSide
 from autotune.campaign.lengths import lengths_of
-from autotune.campaign.parts import Bounds
+from autotune.campaign.parts import RESTORE_SECONDS, Bounds
 from autotune.campaign.plan import plan_of
 from autotune.campaign.recollection import bring_back_launches, is_open
 from autotune.campaign.service_place import service_place
@@ -60,12 +60,8 @@ def planned(loaded: LoadedProfile, choices: Choices, listener: Listener) -> Iter
         campaign = replace(campaign, bracket=space.bracket() if space.blocks else None)
         if stored:
             campaign = _going_on(stored, campaign)
-        bounds = Bounds(
-            max_launches=profile.search.max_launches,
-            level_cap_seconds=profile.measuring.level_cap,
-            deadline_seconds=choices.deadline_seconds or float("inf"),
-        )
         timing = timing_of(_earlier(store, profile, rehearsed=rehearsed))
+        bounds = _bounds(profile, choices, timing)
         plan = plan_of(profile, campaign, space, bounds, timing, side.host_lines)
         yield Session(
             profile=profile,
@@ -87,6 +83,17 @@ def store_url(profile: Profile, state: StateDirectory) -> str:
     if url is None:
         return state.database_url
     return url if isinstance(url, str) else url.read(os.environ)
+
+
+def _bounds(profile: Profile, choices: Choices, timing: Timing | None) -> Bounds:
+    """What the run may spend; a live service has to start again before the deadline, too."""
+    restart = timing.start_seconds if timing and profile.engine.service else 0.0
+    return Bounds(
+        max_launches=profile.search.max_launches,
+        level_cap_seconds=profile.measuring.level_cap,
+        deadline_seconds=choices.deadline_seconds or float("inf"),
+        restore_reserve_seconds=RESTORE_SECONDS + restart,
+    )
 
 
 def _virtual_side(profile: Profile, stored: Campaign | None) -> HostSide:

@@ -79,7 +79,7 @@ class Session:
         try:
             with self.side.prepared(parts.listener) as host:
                 ending = self._finished(run.run(), host, parts.listener)
-        except AutotuneError as error:
+        except (AutotuneError, OSError) as error:
             self._failed(run, restored=not isinstance(error, NotRestored))
             raise
         self.store.ended(ending.campaign)

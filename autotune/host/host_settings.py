@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import final
 
-from autotune.errors import NotRestored
+from autotune.errors import NotRestored, Refused
 from autotune.host import governor, huge_pages
 from autotune.host.cpu_group import group_path, members
 from autotune.host.setting import SettingOutcome, SettingResult, summary
@@ -62,15 +62,24 @@ def apply(
 
     Services are stopped first, since tuned puts its own values back when it ends. Then all values are read
     before the first is written, because CPUs of one policy share theirs.
+    Raises Refused when the journal can't be written; nothing stays changed then.
     """
-    stopped, units = _stop_services(wish.stop_services, journal, boot_id=boot_id, run=run)
-    items = _plan_values(wish, root)
-    intended = _intended(items, boot_id)
-    for change in intended:
-        journal.record(change)
+    changes: list[HostChange] = []
+    intended: tuple[SysfsWritten, ...] = ()
+    try:
+        stopped = _stop_services(wish.stop_services, journal, changes, boot_id=boot_id, run=run)
+        items = _plan_values(wish, root)
+        intended = _intended(items, boot_id)
+        for change in intended:
+            journal.record(change)
+    except OSError as error:
+        restore((*changes, *intended), journal, boot_id=boot_id, run=run)
+        raise Refused(
+            f"the crash journal cannot be written: {error.strerror or error}",
+            hint="free some space in the state directory; no host setting was changed",
+        ) from error
     results = tuple(_write(item) if item.outcome is SettingOutcome.APPLIED else item for item in items)
     moved = {result.path for result in results if result.after != result.before}
-    changes: list[HostChange] = [*units]
     for change in intended:
         if moved.intersection(str(path) for _, path in members(change.path)):
             changes.append(change)
@@ -80,10 +89,10 @@ def apply(
 
 
 def _stop_services(
-    units: Iterable[str], journal: Journal, *, boot_id: str, run: Ask
-) -> tuple[list[SettingResult], list[UnitStopped]]:
+    units: Iterable[str], journal: Journal, changes: list[HostChange], *, boot_id: str, run: Ask
+) -> list[SettingResult]:
+    """Stop each unit that runs; what was stopped goes to `changes` as it comes."""
     results: list[SettingResult] = []
-    changes: list[UnitStopped] = []
     for unit in units:
         item = plan_unit(unit, run)
         if item.outcome is SettingOutcome.APPLIED:
@@ -95,7 +104,7 @@ def _stop_services(
             else:
                 journal.settle(change)
         results.append(item)
-    return results, changes
+    return results
 
 
 def restore(

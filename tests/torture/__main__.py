@@ -21,7 +21,8 @@ from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
-from tests.torture.disasters import DISASTERS, Skipped
+from tests.torture.attempt import Skipped
+from tests.torture.disasters import DISASTERS
 from tests.torture.kills import Kill, kill_and_resume
 from tests.torture.table import Tally, table
 from tests.torture.world import World
@@ -45,6 +46,7 @@ class Makers:
     rng: random.Random
     numbers: Iterator[int]
     made: list[World] = field(default_factory=list)
+    label: str = ""
 
     def place(self) -> Path:
         return self.folder / f"w{next(self.numbers)}"
@@ -96,31 +98,26 @@ class Torture:
         rng = random.Random(f"{self.options.seed} {number}")
         make = Makers(self.folder, rng, self.numbers)
         began = time.monotonic()
-        label, failure = name, ""
+        failure = ""
         try:
-            label = self._act(name, make, rng)
+            self._act(name, make, rng)
         except Skipped as reason:
-            self._note(label, "", time.monotonic() - began, skipped=str(reason))
+            self._note(name, "", time.monotonic() - began, skipped=str(reason))
             return
         except Exception:  # noqa: BLE001 - whatever it is, the other attempts go on and the table tells
             failure = traceback.format_exc()
         finally:
             make.close()
-        self._note(label, failure, time.monotonic() - began)
+        self._note(make.label or name, failure, time.monotonic() - began)
 
-    def _act(self, name: str, make: Makers, rng: random.Random) -> str:
+    def _act(self, name: str, make: Makers, rng: random.Random) -> None:
         if name in DISASTERS:
             DISASTERS[name](make, rng)
-            return name
-        world = make()
-        how = Kill(name)
-        label = f"{how.value}, {world.mode}, {'production' if world.with_production else 'no production'}"
+            return
+        world, how = make(), Kill(name)
+        make.label = f"{name}, {world.mode}, {'production' if world.with_production else 'no production'}"
         twice = how is Kill.KILL and rng.random() < 0.2
-        try:
-            kill_and_resume(world, how, rng, self._duration, twice=twice)
-        except Exception as error:
-            raise RuntimeError(label) from error
-        return label
+        kill_and_resume(world, how, rng, self._duration, twice=twice)
 
     def _duration(self) -> float:
         """How long a campaign takes at present, so that kills are spread over all of it."""

@@ -72,7 +72,7 @@ def kill_and_resume(
         require(done.returncode in {0, 5}, f"resume ended with {done.returncode}: {done.stderr[-600:]}")
         world.nothing_lost(launches)
         world.restored(before)
-    require("Traceback" not in _said(world), f"a traceback: {_said(world)[-1500:]}")
+    require("Traceback" not in _said(world) or not _begun(world), f"a traceback: {_said(world)[-1500:]}")
 
 
 def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
@@ -83,7 +83,7 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
 
 
 def _after(world: World, how: Kill, code: int) -> None:
-    begun = "forecast" in _said(world) or "  about  " in _said(world)
+    begun = _begun(world)
     if code == 0:
         return  # it was faster
     if how is Kill.KILL:
@@ -95,6 +95,11 @@ def _after(world: World, how: Kill, code: int) -> None:
     if early:  # its handlers were not in place yet; nothing was touched either
         allowed |= {1, -signal.SIGINT, -signal.SIGTERM, -signal.SIGHUP}
     require(code in allowed or _over(world), f"it ended with {code}: {_said(world)[-600:]}")
+
+
+def _begun(world: World) -> bool:
+    """Whether the plan was shown; before that an interrupt meets a starting interpreter."""
+    return "  about  " in _said(world)
 
 
 def _over(world: World) -> bool:

@@ -284,6 +284,11 @@ class World:
     def trial_daemons(self) -> list[psutil.Process]:
         return [each for each in self.processes() if "mindieservice_daemon" in " ".join(each.cmdline())]
 
+    def serves(self) -> bool:
+        """Whether a trial has come up."""
+        logs = self.state.glob("runs/*/launch-*/output.log")
+        return any("Daemon start success!" in log.read_text(errors="replace") for log in logs)
+
     # -- what must hold -------------------------------------------------------------------------
 
     def wait_for(self, ready: Callable[[], bool], what: str, seconds: float = 120.0) -> None:

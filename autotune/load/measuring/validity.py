@@ -12,6 +12,8 @@ _MOST_SHORT = 0.01
 _REACHED_SHARE = 0.9
 _MOST_CPU_SHARE = 0.95
 _MOST_LAG_SECONDS = 0.1
+_MOST_PAUSE_SECONDS, _MOST_PAUSE_SHARE = 2.0, 0.02
+"""A client that was suspended for longer sent nothing meanwhile, and read what came late."""
 _MOST_LITTLE = 0.3
 
 
@@ -57,6 +59,11 @@ def first_fault(reading: Reading, tolerance: Tolerance, *, closed: bool) -> Faul
                 f"the client used {reading.health.cpu_share:.0%} of a core and was "
                 f"{reading.health.lag_p90 * 1000:.0f} ms late"
             ),
+        ),
+        (
+            reading.health.lag_max > max(_MOST_PAUSE_SECONDS, _MOST_PAUSE_SHARE * reading.health.elapsed),
+            InvalidReason.CLIENT_OVERLOADED,
+            f"the client stood still for {reading.health.lag_max:.1f} s",
         ),
         (
             reading.little_residual is not None and reading.little_residual > _MOST_LITTLE,

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from autotune.errors import NotRestored
+from autotune.errors import NotRestored, Refused
 from autotune.host.cpu_group import group_path, members
 from autotune.host.host_settings import HostWish, applied, apply, check_restored, plan, restore
 from autotune.host.setting import SettingOutcome, setting_facts, summary
-from autotune.store.journal import unfinished
+from autotune.store.journal import FileJournal, Unfinished, unfinished
 
 BOOT = "boot-1"
 GOVERNOR = "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
@@ -335,3 +335,22 @@ def test_one_entry_stands_for_the_same_file_of_many_cpus():
     assert members(path) == ((7, Path(path)),)
     assert members("/sys/kernel/mm/x") == ((None, Path("/sys/kernel/mm/x")),)
     assert group_path("/sys/kernel/mm/x", []) == "/sys/kernel/mm/x"
+
+
+def test_a_journal_that_cannot_be_written_leaves_every_setting_alone(host):
+    host.governors({0: "schedutil"}).huge_pages()
+
+    class Full(FileJournal):
+        def record(self, change):
+            if self.changes:
+                raise OSError(errno.ENOSPC, "No space left on device")
+            super().record(change)
+
+    header = Unfinished(run="r", pid=1, boot_id="boot", started_wall=0.0)
+    journal = Full(host.root / "journal.json", header)
+    with pytest.raises(Refused, match="No space left"):
+        apply(HostWish(), journal, boot_id="boot", root=host.root)
+    assert host.governor_values() == {0: "schedutil"}
+    assert "[madvise]" in host.read("sys/kernel/mm/transparent_hugepage/enabled")
+    assert journal.changes == ()
+    assert not (host.root / "journal.json").exists()

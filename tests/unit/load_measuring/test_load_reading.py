@@ -101,6 +101,7 @@ def test_littles_law_holds_in_a_steady_state():
         ({"in_flight": 8}, InvalidReason.CONCURRENCY_NOT_REACHED),
         ({"health": replace(HEALTH, cpu_seconds=19.8)}, InvalidReason.CLIENT_OVERLOADED),
         ({"health": replace(HEALTH, lag_p90=0.3)}, InvalidReason.CLIENT_OVERLOADED),
+        ({"health": replace(HEALTH, lag_max=3.0)}, InvalidReason.CLIENT_OVERLOADED),
         ({"stay": 1.0}, InvalidReason.LITTLES_LAW),
     ],
 )

@@ -1,0 +1,31 @@
+"""Attempt: what every disaster needs: how it may end, and what a person would do afterwards."""
+
+from collections.abc import Callable
+
+from tests.torture.world import HostFacts, World, require
+
+BUSY, REFUSED, NOT_RESTORED, NOT_MEASURABLE, INTERRUPTED = 75, 1, 4, 5, 130
+Make = Callable[..., World]
+
+
+class Skipped(Exception):
+    """The host does not allow it."""
+
+
+def recovered(world: World) -> None:
+    done = world.recover()
+    require(done.returncode == 0, f"recover ended with {done.returncode}: {done.stderr[-600:]}")
+
+
+def resumed(world: World, before: HostFacts) -> None:
+    if not world.unfinished_runs():
+        return
+    launches = world.finished()
+    done = world.tune("--resume")
+    require(done.returncode in {0, 5}, f"resume ended with {done.returncode}: {done.stderr[-600:]}")
+    world.nothing_lost(launches)
+    world.restored(before)
+
+
+def tail(world: World) -> str:
+    return world.log.read_text(errors="replace")[-800:]
