@@ -18,6 +18,7 @@ from autotune.model.change import Change, FileChanged, HostChange, SysfsWritten,
 from autotune.model.move import VerdictCode
 from autotune.model.settings import Settings
 from autotune.process.identity import boot_id
+from autotune.report.commands import state_option
 from autotune.store.journal import FileJournal
 from autotune.store.state import StateDirectory, make_private
 
@@ -50,7 +51,7 @@ def put_in_place(campaign: Campaign, state: StateDirectory) -> tuple[str, ...]:
     replace(path, wanted.text, _applied(state), backups)
     return (
         f"{path}: {values}",
-        "the service reads it at its next start; autotune rollback puts the old values back",
+        f"the service reads it at its next start; autotune rollback{state_option(campaign)} undoes it",
         *wanted.notes,
         *conditions(campaign),
     )

@@ -27,6 +27,7 @@ from autotune.model.protocols import Listener
 from autotune.model.service import Description, Fact
 from autotune.profile.reading import LoadedProfile
 from autotune.profile.schema import Profile
+from autotune.report.commands import STATE_FACT
 from autotune.store.digest import sha256_of_file
 from autotune.store.state import StateDirectory, locate
 from autotune.store.study import CampaignStore
@@ -151,7 +152,7 @@ def _campaign(
         strategy=profile.search.strategy,
         started_wall=side.clock.wall(),
         rehearsed=rehearsed,
-        environment=(*_environment(), *_config_digest(description), *side.facts),
+        environment=(*_environment(), *_state(profile), *_config_digest(description), *side.facts),
     )
 
 
@@ -185,6 +186,11 @@ def _config_digest(description: Description) -> tuple[Fact, ...]:
     if not description.config_path or description.kind == "rehearsal":
         return ()
     return (Fact(name=CONFIG_SHA256, value=sha256_of_file(Path(description.config_path))),)
+
+
+def _state(profile: Profile) -> tuple[Fact, ...]:
+    """Where the run is kept, when that is not the tool's own place: later commands have to name it."""
+    return (Fact(name=STATE_FACT, value=str(profile.store.state.absolute())),) if profile.store.state else ()
 
 
 def _environment() -> tuple[Fact, ...]:

@@ -6,7 +6,7 @@ from autotune.model.campaign import Reading, Verdict
 from autotune.model.launch import LaunchRecord, Outcome, Purpose
 from autotune.model.move import Finish, VerdictCode
 from autotune.model.settings import Settings
-from autotune.statistics.compare import LaunchReading, compare, launch_spread, mean_reading
+from autotune.statistics.compare import LaunchReading, Spread, compare, launch_spread, mean_reading
 
 
 def verdict_of(launches: Sequence[LaunchRecord], finish: Finish) -> Verdict:
@@ -16,7 +16,8 @@ def verdict_of(launches: Sequence[LaunchRecord], finish: Finish) -> Verdict:
     best = reading_of(launches, finish.settings) if finish.settings else None
     if incumbent is None or best is None or incumbent_reading is None or finish.settings == incumbent:
         return Verdict(code=finish.code, reason=finish.reason, incumbent=incumbent_reading, best=best)
-    gain = compare(_sides(launches, incumbent), _sides(launches, best.settings))
+    sides = _sides(launches, incumbent), _sides(launches, best.settings)
+    gain = compare(*sides, spread=_spread(launches))
     return Verdict(
         code=finish.code,
         reason=finish.reason,
@@ -61,6 +62,13 @@ def _sides(launches: Sequence[LaunchRecord], settings: Settings) -> list[LaunchR
     of_it = [launch for launch in launches if launch.settings == settings and _measured(launch)]
     confirmed = [launch for launch in of_it if launch.purpose is Purpose.CONFIRMATION]
     return _readings(confirmed or of_it)
+
+
+def _spread(launches: Sequence[LaunchRecord]) -> Spread:
+    """From everything that was launched more than once, as the confirmation judged it."""
+    own = [each for each in launches if each.purpose is not Purpose.SCOUT and _measured(each)]
+    settings = dict.fromkeys(launch.settings for launch in own)
+    return launch_spread([_readings([each for each in own if each.settings == one]) for one in settings])
 
 
 def _readings(launches: Sequence[LaunchRecord]) -> list[LaunchReading]:

@@ -7,6 +7,7 @@ from autotune.model.campaign import Campaign, Reading, Verdict
 from autotune.model.launch import Outcome, Purpose
 from autotune.model.move import VerdictCode
 from autotune.model.settings import Settings, Value
+from autotune.report.commands import state_option
 from autotune.report.evidence import best, incumbent
 from autotune.report.figures import over, percent, percent_range, rate
 from autotune.report.knob_names import changed, knob_name, value_text
@@ -207,12 +208,12 @@ def _next_step(campaign: Campaign, code: VerdictCode, language: Language) -> tup
     """What comes next in words, and its command."""
     words, run = language.answer, quote(one_line(campaign.run))
     if not campaign.rehearsed and not campaign.restored and not campaign.applied:
-        return words.next_recover, "autotune recover"
+        return words.next_recover, f"autotune recover{state_option(campaign)}"
     if code is VerdictCode.INTERRUPTED:
         return words.next_resume, f"autotune tune PROFILE --resume {run}"
     wanted = code in {VerdictCode.IMPROVED, VerdictCode.EQUAL_SMALLER}
     if wanted and not campaign.applied and not campaign.rehearsed:
-        return words.next_apply, f"autotune apply {run}"
+        return words.next_apply, f"autotune apply {run}{state_option(campaign)}"
     return "", ""
 
 

@@ -6,11 +6,20 @@ from autotune.model.campaign import Campaign
 from autotune.report.safe_text import one_line
 
 PROFILE_FILE = "profile.yaml"
+STATE_FACT = "state directory"
+"""Name of the fact that tells where a run is kept, when that is not the tool's own place."""
 
 
 def commands(campaign: Campaign) -> tuple[str, ...]:
     """What to type, with the run's own name."""
     run, strategy = quote(one_line(campaign.run)), quote(one_line(campaign.strategy))
-    apply = (f"autotune apply {run}",) if campaign.config_diff and not campaign.applied else ()
+    state = state_option(campaign)
+    apply = (f"autotune apply {run}{state}",) if campaign.config_diff and not campaign.applied else ()
     again = f"autotune tune {PROFILE_FILE} --strategy {strategy}"
-    return (*apply, again, f"autotune report {run}")
+    return (*apply, again, f"autotune report {run}{state}")
+
+
+def state_option(campaign: Campaign) -> str:
+    """` --state DIR` where a command does not find the run without it, else nothing."""
+    places = (fact.value for fact in campaign.environment if fact.name == STATE_FACT)
+    return next((f" --state {quote(one_line(place))}" for place in places), "")

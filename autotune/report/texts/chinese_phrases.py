@@ -54,6 +54,7 @@ FACTS = {
     "kernel": "内核",
     "python": "Python",
     "cpus": "CPU",
+    "state directory": "状态目录",
     "page size": "页大小",
     "CPU": "CPU",
     "NUMA nodes": "NUMA 节点",
