@@ -45,6 +45,7 @@ def mindie_side(profile: Profile, state: StateDirectory, run: str, listener: Lis
         cpus=host.daemon_cpus,
         prefix=host.memory.words,
         processes_seen=host.watch.see,
+        chip=host.npus.chips[0].name if host.npus.chips else "",
         live_service=live,
     )
     description = MindieEngine(options).describe()

@@ -32,6 +32,7 @@ def space_of(profile: Profile, description: Description, lengths: Lengths, *, bl
         request=request,
         mean_input_tokens=lengths.input_tokens,
         max_input_token_len=description.max_input_token_len or _DEFAULT_INPUT_LIMIT,
+        bounds_low=description.bounds_low,
         bounds_high=description.bounds_high or _DEFAULT_MOST,
         concurrency=_concurrency(profile, description, high),
         grid=profile.search.grid or description.grid,

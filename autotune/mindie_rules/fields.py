@@ -39,6 +39,7 @@ class Field(Enum):
     DECODE_POLICY_TYPE = "decode_policy_type"
     MAX_ITER_TIMES = "max_iter_times"
     MAX_PREEMPT_COUNT = "max_preempt_count"
+    MAX_N = "max_n"
     MAX_FIRST_TOKEN_WAIT_TIME = "max_first_token_wait_time"  # noqa: S105 - tokens of a model, no secret
     STAGE_SELECT_POLICY = "stage_select_policy"
     DYNAMIC_BATCH_SIZE_ENABLE = "dynamic_batch_size_enable"
@@ -94,6 +95,7 @@ _SCHEDULE: Final[Mapping[Field, str]] = {
     Field.DECODE_POLICY_TYPE: "decodePolicyType",
     Field.MAX_ITER_TIMES: "maxIterTimes",
     Field.MAX_PREEMPT_COUNT: "maxPreemptCount",
+    Field.MAX_N: "maxN",
     Field.MAX_FIRST_TOKEN_WAIT_TIME: "maxFirstTokenWaitTime",
     Field.STAGE_SELECT_POLICY: "stageSelectPolicy",
     Field.DYNAMIC_BATCH_SIZE_ENABLE: "dynamicBatchSizeEnable",

@@ -47,6 +47,8 @@ class Description:
     block_size: int
     max_link_num: int | None = None
     """Most connections that the service takes at once, where it has such a limit."""
+    bounds_low: int = 1
+    """Smallest max_batch_size that the service takes beside its other values."""
     bounds_high: int | None = None
     """Largest max_batch_size that this version takes."""
     grid: tuple[int, ...] = ()

@@ -181,7 +181,7 @@ def _values(config: ConfigText, settings: Settings) -> dict[str, Scalar]:
 
 def _mend(fault: str) -> str:
     if "maxPreemptCount" in fault and "cpuMemSize" not in fault:
-        return "lower maxPreemptCount, or search from this value upward (search.low)"
+        return "lower maxPreemptCount in the service's own configuration"
     if "maxInputTokenLen" in fault:
         return "raise maxPrefillTokens to maxInputTokenLen at least"
     if "maxN" in fault:

@@ -20,6 +20,8 @@ from autotune.process.environment import notable
 from autotune.process.ports import listener
 
 DEFAULT_BLOCK_SIZE = 128
+LATENCY_POLICY = 2
+"""Of stageSelectPolicy (3.x): 0 prefill first, 1 throughput, 2 latency; supportSelectBatch forces 1."""
 
 
 def describe(installation: Installation, options: MindieOptions) -> Description:
@@ -34,6 +36,7 @@ def describe(installation: Installation, options: MindieOptions) -> Description:
         incumbent=settings_of(config),
         block_size=config.number(Field.CACHE_BLOCK_SIZE) or DEFAULT_BLOCK_SIZE,
         max_link_num=config.number(Field.MAX_LINK_NUM),
+        bounds_low=least_batch(config),
         bounds_high=batch_bounds(installation.version, options.chip).high,
         max_iter_times=config.number(Field.MAX_ITER_TIMES),
         max_input_token_len=config.number(Field.MAX_INPUT_TOKEN_LEN),
@@ -42,6 +45,12 @@ def describe(installation: Installation, options: MindieOptions) -> Description:
         time_scale=emulated.time_scale if emulated else 1.0,
         facts=(*_facts(installation, options), *notable(options.environment)),
     )
+
+
+def least_batch(config: ConfigText) -> int:
+    """The smallest maxBatchSize beside the other values: the daemon holds maxPreemptCount and maxN to it."""
+    others = (config.number(field) for field in (Field.MAX_PREEMPT_COUNT, Field.MAX_N))
+    return max(1, *(number for number in others if number is not None), 1)
 
 
 def refuse_unusable(installation: Installation, options: MindieOptions, *, live: bool) -> None:
@@ -74,6 +83,15 @@ def refuse_unfit(path: Path, config: ConfigText) -> None:
             f"{path}: {key} is true: the service changes its batch size by itself",
             hint=f"set {key} to false, then tune maxBatchSize",
         )
+    if config.number(Field.STAGE_SELECT_POLICY) == LATENCY_POLICY and not config.flag(
+        Field.SUPPORT_SELECT_BATCH
+    ):
+        key = dotted(config.path(Field.STAGE_SELECT_POLICY))
+        raise Refused(
+            f"{path}: {key} is {LATENCY_POLICY}: the service schedules by latency targets, and "
+            "supportSelectBatch true, which trials set, would override that without a word",
+            hint=f"set {key} to 0 or 1 for throughput, or supportSelectBatch to true",
+        )
 
 
 def _refuse_certificates(installation: Installation, tls: Tls | None) -> None:
@@ -96,6 +114,7 @@ def _facts(installation: Installation, options: MindieOptions) -> tuple[Fact, ..
         ("devices", config.value(Field.NPU_DEVICE_IDS)),
         ("template", config.string(Field.TEMPLATE_TYPE)),
         ("stage_select_policy", config.number(Field.STAGE_SELECT_POLICY)),
+        ("max_preempt_count", config.number(Field.MAX_PREEMPT_COUNT) or None),
         ("model_weights", config.string(Field.MODEL_WEIGHT_PATH)),
         ("cpus", ",".join(map(str, sorted(options.cpus))) if options.cpus else None),
     )
