@@ -60,7 +60,7 @@ def test_published_files_that_one_daemon_cannot_be_tuned_with_are_refused(name, 
     ("version", "chip", "batch", "links"),
     [
         ("1.0.RC1", "", 5000, 300),
-        ("1.0.RC2", "", 5000, 300),
+        ("1.0.RC2", "", 5000, 1000),
         ("1.0.RC3", "", 5000, 1000),
         ("2.3.0", "910B4", 5000, 4096),
         ("3.0", "910B4", 819200, 4096),
@@ -70,6 +70,6 @@ def test_published_files_that_one_daemon_cannot_be_tuned_with_are_refused(name, 
     ],
 )
 def test_bounds_follow_version_and_chip(version, chip, batch, links):
-    """300I Duo: 2000 (MindIE service parameter documentation); RC1 and RC2: 300 links."""
+    """300I Duo: 2000, 1.0.RC1: 300 links (MindIE service parameter documentation)."""
     assert batch_bounds(version, chip).high == batch
     assert link_bounds(version).high == links
