@@ -121,6 +121,7 @@ def _options(
         start_timeout=profile.engine.start_timeout,
         model_name=profile.model.name,
         monitoring=True,
+        probing=True,
         tls=_tls(profile),
         clock=clock,
         listener=listener,

@@ -54,7 +54,14 @@ def _service(campaign: Campaign) -> list[Fact]:
         Fact(name="service", value=f"{_engine(description)}  {description.place}{emulated}"),
         Fact(name="model", value=description.model_name),
         Fact(name="found", value=settings_text(description.incumbent, description.kind)),
+        *_loader(description),
     ]
+
+
+def _loader(description: Description) -> list[Fact]:
+    """What decides which code runs as the service, for a person to look at before it runs as root."""
+    names = (fact for fact in description.facts if fact.name == "PATH" or fact.name.startswith("LD_"))
+    return [Fact(name="env", value=f"{fact.name}={fact.value}") for fact in names]
 
 
 def _engine(description: Description) -> str:

@@ -1,10 +1,12 @@
 """The daemon's environment: the captured one, without proxies, with what this launch adds."""
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from autotune.engines.mindie.options import Logs
 from autotune.errors import Refused
+from autotune.mindie_rules.bounds import Stage, Version, parse_version
 from autotune.process.environment import without_proxies
 
 CONFIG_PATH = "MIES_CONFIG_JSON_PATH"
@@ -14,6 +16,9 @@ INSTALL_PATH = "MIES_INSTALL_PATH"
 """The install of 1.x and 2.x; MINDIE_LLM_HOME_PATH is that of 3.x."""
 HOME_PATH = "MINDIE_LLM_HOME_PATH"
 
+STATUS_SINCE = Version(major=2, minor=3, stage=Stage.TRIAL)
+_LEVELS = ("MINDIE_LOG_LEVEL", "MINDIE_LLM_PYTHON_LOG_LEVEL", "MIES_PYTHON_LOG_LEVEL")
+_TELLING = re.compile(r"\b(?:INFO|DEBUG|VERBOSE)\b", re.IGNORECASE)
 _PROBING = {
     "MINDIE_LOG_LEVEL": "INFO",
     "MINDIE_LOG_TO_STDOUT": "1",
@@ -44,6 +49,17 @@ def daemon_environment(
     if logs is Logs.PROBING:
         env.update(_PROBING)
     return env
+
+
+def hides_blocks(version: str, captured: Mapping[str, str]) -> bool:
+    """Whether neither an interface of this version nor a log at production's level tells the KV blocks.
+
+    /v1/status has them from 2.3 on; an unknown version is taken for one that has.
+    """
+    known = parse_version(version)
+    if known is None or known >= STATUS_SINCE:
+        return False
+    return not any(_TELLING.search(captured.get(name, "")) for name in _LEVELS)
 
 
 def check_install(captured: Mapping[str, str], home: Path) -> None:

@@ -7,14 +7,21 @@ from difflib import unified_diff
 from typing import final
 
 from autotune.engines.mindie.configured import configured
+from autotune.engines.mindie.daemon_environment import hides_blocks
 from autotune.engines.mindie.description import describe, refuse_unusable
 from autotune.engines.mindie.installation import Installation, find
 from autotune.engines.mindie.launching import launched, make_directory
 from autotune.engines.mindie.options import ConfigMode, Logs, MindieOptions
 from autotune.engines.mindie.running import RunningMindie
 from autotune.engines.mindie.trial import edited, plan_trial
+from autotune.events import Warned
 from autotune.model.service import Blocks, Description
 from autotune.model.settings import Settings
+
+_PROBING = (
+    "this version tells its KV blocks in its log at INFO only, which production does not write: "
+    "one start more at INFO reads them, and is not measured"
+)
 
 
 @final
@@ -24,6 +31,8 @@ class MindieEngine:
     def __init__(self, options: MindieOptions) -> None:
         self._options = options
         self._running = False
+        self._probed: Blocks | None = None
+        self._probe_is_due = options.probing
 
     @property
     def options(self) -> MindieOptions:
@@ -49,8 +58,21 @@ class MindieEngine:
     def launch(self, settings: Settings) -> Iterator[RunningMindie]:
         """Start the daemon with these settings; stop it and put its configuration back at the end.
 
-        Raises LaunchFailed when it does not get ready, NotRestored when putting back fails.
+        Where only its log at INFO tells the KV blocks, and production logs less, the first launch is preceded
+        by a probing start, which is not measured. Raises LaunchFailed when it does not get ready, NotRestored
+        when putting back fails.
         """
+        if self._probe_is_due and hides_blocks(self._find().version, self._options.environment):
+            self._probe_is_due = False
+            self._options.listener(Warned(message=_PROBING))
+            self._probed = self.probe()
+        with self._launched(settings) as service:
+            if service.blocks is None and self._probed is not None:
+                service.assume(self._probed)
+            yield service
+
+    @contextmanager
+    def _launched(self, settings: Settings) -> Iterator[RunningMindie]:
         options = self._options
         directory = make_directory(options.work_dir, since=options.clock.wall())
         installation = self._find()
@@ -79,7 +101,7 @@ class MindieEngine:
 
         Raises LaunchFailed when it does not get ready.
         """
-        probing = MindieEngine(replace(self._options, logs=Logs.PROBING))
+        probing = MindieEngine(replace(self._options, logs=Logs.PROBING, probing=False))
         with probing.launch(self.describe().incumbent) as service:
             return service.blocks
 

@@ -1,6 +1,6 @@
 """Launching: one start of the daemon, every step undone in reverse order whatever happens."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from autotune.engines.mindie.config_text import settings_of
 from autotune.engines.mindie.control import ControlPlane
-from autotune.engines.mindie.daemon_environment import MONITOR_MODE, daemon_environment
+from autotune.engines.mindie.daemon_environment import LOG_PATH, MONITOR_MODE, daemon_environment
 from autotune.engines.mindie.installation import Installation
 from autotune.engines.mindie.leftovers import noted, remove_new, snapshot
 from autotune.engines.mindie.log_watch import LogWatch, copy_tails, newest_logs
@@ -104,6 +104,7 @@ def _start(
         logs=options.logs,
         monitoring=options.monitoring,
     )
+    elsewhere = partial(_logs_elsewhere, options, installation, since=directory.since)
     options.before_start()
     wait_until_free(trial.addresses.ports, clock=options.clock)
     segments = snapshot(options.shared_memory)
@@ -115,12 +116,12 @@ def _start(
     return Parts(
         child=child,
         tree=tree,
-        watch=LogWatch(directory.output, directory.logs),
+        watch=LogWatch(directory.output, directory.logs, elsewhere=elsewhere),
         control=control,
         addresses=trial.addresses,
         clock=options.clock,
         monitored=environment.get(MONITOR_MODE) == "1",
-        keep_logs=partial(_keep_logs, options, installation, directory),
+        keep_logs=partial(_keep_logs, elsewhere, directory),
         processes_seen=options.processes_seen,
     )
 
@@ -199,14 +200,16 @@ def _blocks_from_log(watch: LogWatch) -> Blocks | None:
     return None if count is None else Blocks(count=count, source=BlockSource.LOG)
 
 
-def _keep_logs(options: MindieOptions, installation: Installation, directory: Directory) -> None:
-    """Copy what the service logged elsewhere; old versions do not know MINDIE_LOG_PATH."""
+def _logs_elsewhere(options: MindieOptions, installation: Installation, *, since: float) -> tuple[Path, ...]:
+    """Give the newest files that old versions wrote where they always do."""
     home = Path(options.environment.get("HOME", "~")).expanduser()
-    elsewhere = (
-        home / "mindie/log",
-        installation.home / "logs",
-        installation.home.parent / "mindie-llm/logs",
-    )
-    newest = newest_logs(elsewhere, since=directory.since)
+    places = [home / "mindie/log", installation.home / "logs", installation.home.parent / "mindie-llm/logs"]
+    own = options.environment.get(LOG_PATH)
+    return newest_logs([*places, *([Path(own)] if own else [])], since=since)
+
+
+def _keep_logs(elsewhere: Callable[[], tuple[Path, ...]], directory: Directory) -> None:
+    """Copy what the service logged elsewhere beside the launch."""
+    newest = elsewhere()
     if newest:
         copy_tails(newest, directory.launch / "found")

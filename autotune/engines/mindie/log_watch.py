@@ -1,7 +1,7 @@
 """Log watch: what the service prints and logs while it starts, and why it died when it did."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 from typing import final
@@ -26,8 +26,12 @@ _ERROR = re.compile(r"\b(?:ERROR|CRITICAL|FATAL)\b|^\w*(?:Error|Exception)\b")
 class LogWatch:
     """Follows the output and every log file that appears below one directory."""
 
-    def __init__(self, output: Path, log_directory: Path) -> None:
+    def __init__(
+        self, output: Path, log_directory: Path, *, elsewhere: Callable[[], tuple[Path, ...]] = tuple
+    ) -> None:
+        """`elsewhere` gives what a version wrote that does not know MINDIE_LOG_PATH; read once it failed."""
         self._output = output
+        self._elsewhere = elsewhere
         self._directory = log_directory
         self._readers: dict[Path, OutputReader] = {output: OutputReader(output)}
         self._lines: list[str] = []
@@ -79,6 +83,9 @@ class LogWatch:
         """Say why it ended, from its lines first, else from its exit code."""
         self.look()
         reading = self.reading()
+        if reading.cause is None:
+            self._lines.extend(line for path in self._elsewhere() for line in _tail(path))
+            reading = self.reading()
         cause = reading.cause or LaunchCause.UNKNOWN
         if started and cause in {LaunchCause.UNKNOWN, LaunchCause.CONFIG, LaunchCause.PORT}:
             cause = LaunchCause.CRASHED
@@ -112,6 +119,13 @@ def _how(returncode: int | None, started: bool) -> str:
             return f"exit code {code}"
 
 
+def _tail(path: Path) -> tuple[str, ...]:
+    try:
+        return tail(path, lines=TAIL_LINES)
+    except OSError:
+        return ()
+
+
 def newest_logs(directories: Iterable[Path], *, since: float) -> tuple[Path, ...]:
     """Give the newest log files that were written after `since` (seconds since the epoch)."""
     found: list[tuple[float, Path]] = []
@@ -130,9 +144,6 @@ def copy_tails(paths: Iterable[Path], target: Path) -> None:
     """Keep the last part of each log file beside the launch; what cannot be read is left out."""
     target.mkdir(mode=0o700, exist_ok=True)
     for path in paths:
-        try:
-            lines = tail(path, lines=TAIL_LINES)
-        except OSError:
-            continue
-        text = "".join(f"{plain(line)}\n" for line in lines)
-        (target / path.name).write_text(text, encoding="utf-8")
+        text = "".join(f"{plain(line)}\n" for line in _tail(path))
+        if text:
+            (target / path.name).write_text(text, encoding="utf-8")

@@ -81,6 +81,8 @@ class MindieOptions:
     processes_seen: Callable[[Collection[int]], None] = _unseen
     """Given the pids of the daemon and all that descend from it, once it is ready and again under load."""
     logs: Logs = Logs.PRODUCTION
+    probing: bool = False
+    """Allow one start more, at INFO, where nothing else tells the KV blocks."""
     monitoring: bool | None = None
     """MIES_SERVICE_MONITOR_MODE of all launches; None leaves the environment's own."""
     chip: str = ""

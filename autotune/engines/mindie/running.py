@@ -61,6 +61,10 @@ class RunningMindie:
         """KV blocks of this start."""
         return self._blocks
 
+    def assume(self, blocks: Blocks) -> None:
+        """Take the KV blocks that a probing start told: this start tells none."""
+        self._blocks = blocks
+
     @property
     def pid(self) -> int:
         """Pid of the daemon."""

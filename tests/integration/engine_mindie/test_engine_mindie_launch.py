@@ -169,10 +169,15 @@ def test_a_probing_start_shows_the_block_lines_that_productions_level_hides(benc
 
 
 @pytest.mark.slow
-def test_the_probe_gives_the_blocks_of_a_version_that_only_logs_them(make_bench):
+def test_a_version_that_only_logs_its_blocks_is_probed_once_and_measured_at_productions_level(make_bench):
     bench = make_bench(version="1.0.0")
-    blocks = bench.engine(config_mode=ConfigMode.PRIVATE).probe()
-    assert blocks is not None
+    engine = bench.engine(config_mode=ConfigMode.PRIVATE, probing=True)
+    for _ in range(2):
+        with engine.launch(WANTED) as service:
+            assert service.blocks.source is BlockSource.LOG
+    outputs = [path.read_text() for path in sorted(bench.work_dir.glob("launch-*/output.log"))]
+    assert ["k_caches[0].shape" in output for output in outputs] == [True, False, False]
+    assert ["at INFO" in event.message for event in bench.events] == [True]
 
 
 @pytest.mark.slow

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autotune.engines.mindie.daemon_environment import check_install, daemon_environment
+from autotune.engines.mindie.daemon_environment import check_install, daemon_environment, hides_blocks
 from autotune.engines.mindie.options import Logs
 from autotune.errors import Refused
 
@@ -63,3 +63,22 @@ def test_a_link_to_the_install_is_that_install(tmp_path):
     (tmp_path / "service").mkdir()
     (tmp_path / "latest").symlink_to(tmp_path / "service")
     check_install({"MIES_INSTALL_PATH": str(tmp_path / "latest")}, tmp_path / "service")
+
+
+@pytest.mark.parametrize(
+    ("version", "environment", "hidden"),
+    [
+        ("1.0.0", {"MINDIE_LOG_LEVEL": "ERROR"}, True),
+        ("2.2.RC1", {}, True),
+        ("1.0.0", {"MIES_PYTHON_LOG_LEVEL": "info"}, False),
+        ("2.0.RC1", {"MINDIE_LOG_LEVEL": "llm:DEBUG; server:ERROR"}, False),
+        ("2.3.0", {"MINDIE_LOG_LEVEL": "ERROR"}, False),
+        ("3.0", {}, False),
+        ("", {}, False),
+    ],
+)
+def test_blocks_are_hidden_where_neither_an_interface_nor_productions_log_tells_them(
+    version, environment, hidden
+):
+    """/v1/status has totalNpuBlockNums from 2.3 on (public source of MindIE-LLM)."""
+    assert hides_blocks(version, environment) == hidden

@@ -120,3 +120,25 @@ def test_logs_that_were_written_since_are_found_and_their_ends_kept(tmp_path):
     assert found == (new,)
     copy_tails(found, tmp_path / "kept")
     assert (tmp_path / "kept" / new.name).read_text() == "ERROR\n"
+
+
+def test_a_version_that_logs_in_a_place_of_its_own_is_classed_by_what_it_wrote_there(tmp_path):
+    old = tmp_path / "pythonlog.log"
+    old.write_text("RuntimeError: NPU out of memory. Tried to allocate 2.57 GiB\n")
+    seen = watch(tmp_path, "g_mainPid = 1\n")
+    seen = LogWatch(tmp_path / "output.log", tmp_path / "log", elsewhere=lambda: (old, tmp_path / "gone"))
+    failure = seen.failure(-9, seconds=3, started=False)
+    assert failure.cause is LaunchCause.MEMORY
+    assert "out of memory" in failure.lines[0]
+
+
+def test_memory_that_runs_out_under_load_is_told_once_and_by_new_lines_only(tmp_path):
+    seen = watch(tmp_path, "RuntimeError: NPU out of memory. Tried to allocate 2.57 GiB\n")
+    seen.look()
+    assert seen.memory_ran_out() is None
+    with (tmp_path / "output.log").open("a") as output:
+        output.write("noise\nEL0004: Failed to allocate memory.\n")
+    failure = seen.memory_ran_out()
+    assert failure.cause is LaunchCause.MEMORY
+    assert failure.lines == ("EL0004: Failed to allocate memory.",)
+    assert seen.memory_ran_out() is None
