@@ -53,7 +53,7 @@ def _taken_meanwhile(stage: Stage) -> None:
     def take() -> None:
         stage.stack.enter_context(socket.create_server(("127.0.0.1", stage.port)))
 
-    stage.when(Phase.STARTING, take, after=0.5)
+    stage.once_it_runs(take)
 
 
 def _unwritable(stage: Stage) -> None:
@@ -98,13 +98,7 @@ def _kill_daemon(stage: Stage) -> None:
 
 
 def _start_and_die(stage: Stage) -> None:
-    def kill() -> None:
-        output = stage.work_dir / "launch-001" / "output.log"
-        while not output.is_file() or b"g_mainPid" not in output.read_bytes():
-            time.sleep(0.01)
-        stage.kill_daemon()
-
-    stage.when(Phase.STARTING, kill)
+    stage.once_it_runs(stage.kill_daemon)
 
 
 RUNS = (
@@ -136,8 +130,8 @@ RUNS = (
         prepare=lambda s: s.stand_in(_ASKS),
     ),
     FaultRun("unwritable working directory", "start", prepare=_unwritable),
-    FaultRun("404 after success", "ready", Faults(not_found=True)),
-    FaultRun("health that lies", "ready", Faults(stall_after_requests=1)),
+    FaultRun("404 after success", "ready", Faults(not_found=True), impatient=True),
+    FaultRun("health that lies", "ready", Faults(stall_after_requests=1), impatient=True),
     FaultRun("other values served than written", "ready", Faults(served_max_batch_size=77)),
     FaultRun("log without the k_caches line", "ready", install={"version": "1.0.0"}),
     FaultRun("npuBlockNum that changes between starts", "ready", Faults(blocks_spread=0.2), launches=2),
