@@ -59,6 +59,10 @@ class Api(Protocol):
         """Bytes that stand only in events that carry a token and nothing else."""
 
     @property
+    def leads_in(self) -> bool:
+        """Whether replies begin with an event without a token that looks like the ordinary ones."""
+
+    @property
     def tells_finish(self) -> bool:
         """Whether a complete reply always has a finish reason."""
 

@@ -39,6 +39,8 @@ class Holder(Protocol):
 class Connection(asyncio.Protocol):
     """Writes requests, reads replies, tells the recorder.
 
+    What marks an event that carries a token is learned from the first one, and known from then on.
+
     An ordinary read is exactly one chunk with one event that carries a token and nothing else, told by a
     mark at the same distance from its end as in the event before. It costs one time stamp, five cheap looks
     at the bytes and one number into an array. The HTTP parser need not see it, since a whole chunk leaves
@@ -53,12 +55,14 @@ class Connection(asyncio.Protocol):
         "_closed",
         "_delimited",
         "_end",
+        "_end_length",
         "_events",
         "_fast",
         "_gap",
         "_holder",
         "_last",
         "_last_byte",
+        "_leads_in",
         "_mark",
         "_mark_place",
         "_message",
@@ -78,10 +82,12 @@ class Connection(asyncio.Protocol):
         self._recorder = recorder
         self._gap = recorder.gap
         self._api = api
+        self._leads_in = api.leads_in
         self._end = api.end
         self._chunk_end = api.end + b"\r\n"
         self._mark = api.end[:1]
-        self._mark_place = len(api.end) + 2
+        self._end_length = len(api.end)
+        self._mark_place = self._end_length + 2
         self._last_byte = api.end[-1]
         self._transport: asyncio.Transport | None = None
         self._parser: httptools.HttpResponseParser | None = None
@@ -121,7 +127,8 @@ class Connection(asyncio.Protocol):
         """Write one request; the clock of its reply starts here."""
         self._message = message
         self._events = 0
-        self._needle = _NEVER
+        if self._leads_in:
+            self._needle = _NEVER
         self._fast = 0
         self._tail = self._body = b""
         self._delimited = self._chunk_done = False
@@ -208,7 +215,9 @@ class Connection(asyncio.Protocol):
     def on_headers_complete(self) -> None:
         """Status is known."""
         if self._parser is not None:
-            self._reply.status = self._parser.get_status_code()
+            status = self._reply.status = self._parser.get_status_code()
+            if status != _OK:
+                self._needle = _NEVER
 
     def on_body(self, body: bytes) -> None:
         """Body bytes of one read, or a part of them."""
@@ -216,17 +225,10 @@ class Connection(asyncio.Protocol):
         if (
             self._needle in body
             and not self._tail
-            and body.endswith(self._end)
-            and body.find(self._mark) == len(body) - len(self._end)
+            and body.find(self._mark) == len(body) - self._end_length
+            and body[-1] == self._last_byte
         ):
-            now = self._now
-            recorder = self._recorder
-            if now >= recorder.edge:
-                recorder.roll(now)
-            recorder.events += 1
-            self._gap(now - self._last)
-            self._last = now
-            self._events += 1
+            self._count()
         else:
             self._look_closely(body)
 

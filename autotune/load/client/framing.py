@@ -6,7 +6,7 @@ from typing import Any
 from autotune.load.client.api import NUL_END
 
 _DONE = b"[DONE]"
-_decode = json.JSONDecoder().decode
+_scan = json.JSONDecoder().scan_once
 
 
 def split_events(data: bytes, end: bytes) -> tuple[list[bytes], bytes]:
@@ -41,8 +41,11 @@ def is_done(data: bytes) -> bool:
 def document_of(data: bytes) -> dict[str, Any] | None:
     """The JSON object, or None when it is none; a list of one object counts as the object."""
     try:
-        value = _decode(data.decode())
-    except (ValueError, RecursionError):
+        text = data.decode().lstrip()
+        value, end = _scan(text, 0)
+    except (ValueError, StopIteration, RecursionError):
+        return None
+    if text[end:].strip():
         return None
     if isinstance(value, list) and len(value) == 1:
         value = value[0]

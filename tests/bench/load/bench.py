@@ -34,9 +34,10 @@ def server(*options: str) -> Iterator[int]:
             process.kill()
 
 
-def truth(port: int) -> dict:
+def truth(port: int, span: tuple[float, float] = (0.0, 1e18)) -> dict:
+    """What the server really sent; latencies of the span only."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("GET", "/truth")
+    connection.request("GET", f"/truth?since={span[0]}&until={span[1]}")
     document = json.loads(connection.getresponse().read())
     connection.close()
     return document
@@ -52,7 +53,8 @@ def load(port: int, *options: str) -> dict:
     document = json.loads(done.stdout or "{}")
     if not document.get("completed"):
         sys.exit(done.stderr)
-    return {**document, "began": began, "peak_mib": float(done.stderr.strip().splitlines()[-1])}
+    peak, begin, end = (float(text) for text in done.stderr.strip().splitlines()[-1].split())
+    return {**document, "began": began, "peak_mib": peak, "span": (begin, end)}
 
 
 def decisive(options: argparse.Namespace) -> dict:
@@ -63,7 +65,7 @@ def decisive(options: argparse.Namespace) -> dict:
             *("--api", "openai", "--concurrency", "1000", "--output-tokens", "400"),
             *("--duration", f"{options.seconds}s"),
         )
-        true = truth(port)
+        true = truth(port, seen["span"])
     return {
         "cpu_seconds_a_million_events": 1e6 * seen["client_cpu_seconds"] / seen["events"],
         "ttft_mean_error_ms": seen["ttft_ms"]["mean"] - true["ttft_mean_ms"],
@@ -164,33 +166,51 @@ def ladder(options: argparse.Namespace) -> dict:
 
 def beside(options: argparse.Namespace) -> dict:
     """The same 1,000 streams for every peer found in --peers and for the built-in client, in turn."""
-    result = {}
-    requests, tokens = 2000, 200
+    result: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as name:
-        model = peers.make_tokenizer(Path(name) / "model")
-        for peer in [one for one in peers.NAMES if options.peers and (options.peers / "bin" / one).exists()]:
-            with server("--vary", "1") as port:
-                url = f"http://127.0.0.1:{port}"
-                argv = peers.argv_of(
-                    peer, options.peers, url, model, requests=requests, streams=1000, tokens=tokens
-                )
-                seen = peers.run_peer(argv, lambda port=port: truth(port), Path(name))
-                true = truth(port)
-            if seen.returncode or not true["events"]:
-                print(f"  {peer} ended with {seen.returncode}: {seen.tail[-600:]}")
-                continue
-            result[f"{peer}_cpu_seconds_a_million_events"] = 1e6 * seen.cpu_seconds / true["events"]
-            result[f"{peer}_start_seconds"] = seen.start_seconds
-    with server("--vary", "1") as port:
-        seen = load(
-            port,
-            *("--api", "openai", "--concurrency", "1000", "--output-tokens", str(tokens)),
-            *("--requests", str(requests)),
-        )
-        result["own_cpu_seconds_a_million_events"] = 1e6 * seen["client_cpu_seconds"] / seen["events"]
-        result["own_start_seconds"] = truth(port)["first_request"] - seen["began"]
-        result["own_peak_mib"] = seen["peak_mib"]
+        directory = Path(name)
+        model = peers.make_tokenizer(directory / "model")
+        there = [one for one in peers.NAMES if options.peers and (options.peers / "bin" / one).exists()]
+        for peer in ["own", *there]:
+            result.update({f"{peer} {key}": value for key, value in _beside(peer, model, options).items()})
     return result
+
+
+def _beside(peer: str, model: Path, options: argparse.Namespace) -> dict:
+    """One tool. Its CPU is counted between its first request and the last event, its whole tree."""
+    shape = {"requests": options.requests, "streams": 1000, "tokens": 400}
+    with server("--vary", "1") as port:
+        url = f"http://127.0.0.1:{port}"
+        argv = own_argv(url, **shape) if peer == "own" else None
+        argv = argv or peers.argv_of(peer, options.peers, url, model, **shape)
+        seen = peers.run_peer(peer, argv, model.parent)
+        true = truth(port)
+    if seen.returncode or not true["events"]:
+        print(f"  {peer} ended with {seen.returncode}: {seen.tail}")
+        return {}
+    cpu = seen.watch.cpu_between(true["first_request"], true["last_event"])
+    figures = {
+        "CPU s/M events": 1e6 * cpu / true["events"],
+        "PSS MiB": seen.watch.peak_mib,
+        "processes": seen.watch.processes,
+        "start s": true["first_request"] - seen.began,
+        "gap p99 error ms": _difference(seen.gap_p99_ms, true["gap_p99_ms"]),
+        "TTFT mean error ms": _difference(seen.ttft_mean_ms, true["ttft_mean_ms"]),
+        "tokens missed": _difference(true["tokens"], seen.output_tokens),
+    }
+    return {key: value for key, value in figures.items() if value is not None}
+
+
+def own_argv(url: str, *, requests: int, streams: int, tokens: int) -> list[str]:
+    return [
+        *(sys.executable, "-m", "autotune", "load", "--url", url, "--api", "openai", "--model", "m"),
+        *("--concurrency", str(streams), "--requests", str(requests), "--output-tokens", str(tokens)),
+        *("--input-tokens", "128", "--json"),
+    ]
+
+
+def _difference(one: float | None, other: float | None) -> float | None:
+    return None if one is None or other is None else one - other
 
 
 TESTS = {test.__name__: test for test in (decisive, counted, short, closing, steady, ladder, beside)}
@@ -203,6 +223,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--streams", type=int, default=1000, help="of the ladder")
     parser.add_argument("--peers", type=Path, help="virtual environment that holds the peers")
+    parser.add_argument("--requests", type=int, default=2000, help="of each tool in `beside`")
     options = parser.parse_args()
     for name in TESTS if options.test == "all" else [options.test]:
         before = os.getloadavg()[0]
@@ -214,14 +235,35 @@ def report(name: str, runs: list[dict], before: float) -> None:
     print(f"{name}: {TESTS[name].__doc__}")
     print(f"  {len(runs)} runs, load average {before:.1f} -> {os.getloadavg()[0]:.1f}")
     table = {}
-    for figure in runs[0]:
-        values = [run[figure] for run in runs]
+    for figure in dict.fromkeys(figure for run in runs for figure in run):
+        values = [run[figure] for run in runs if figure in run]
         table[figure] = {"median": statistics.median(values), "low": min(values), "high": max(values)}
-        row = table[figure]
-        print(f"  {figure:<38} {row['median']:>12.4g}   [{row['low']:.4g} .. {row['high']:.4g}]", flush=True)
+    for line in beside_lines(table) if name == "beside" else plain_lines(table):
+        print(f"  {line}", flush=True)
     REPORTS.mkdir(parents=True, exist_ok=True)
     file = REPORTS / f"load_{name}.json"
     file.write_text(json.dumps({"test": name, "runs": len(runs), "figures": table}, indent=2) + "\n")
+
+
+def plain_lines(table: dict[str, dict]) -> list[str]:
+    return [
+        f"{figure:<38} {row['median']:>12.4g}   [{row['low']:.4g} .. {row['high']:.4g}]"
+        for figure, row in table.items()
+    ]
+
+
+def beside_lines(table: dict[str, dict]) -> list[str]:
+    """A row a tool: medians, the spread in brackets."""
+    cells: dict[str, dict[str, str]] = {}
+    for figure, row in table.items():
+        tool, _, name = figure.partition(" ")
+        text = f"{row['median']:.3g} [{row['low']:.3g}..{row['high']:.3g}]"
+        cells.setdefault(tool, {})[name] = text
+    columns = list(dict.fromkeys(name for row in cells.values() for name in row))
+    lines = ["".join([f"{'tool':<11}", *(f"{name:>26}" for name in columns)])]
+    for tool, row in cells.items():
+        lines.append("".join([f"{tool:<11}", *(f"{row.get(name, '-'):>26}" for name in columns)]))
+    return lines
 
 
 if __name__ == "__main__":

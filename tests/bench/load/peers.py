@@ -1,26 +1,31 @@
-"""The peers' command lines: what pip brings, with the flags that make them do the same test."""
+"""The peers that pip brings: their flags for the same test, and what they say of it."""
 
 import json
 import os
-import resource
 import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
+
+from tree_watch import TreeWatch
+
+from autotune.errors import NotMeasurable
+from autotune.load.sources.recognise import read_output
 
 NAMES = ("vllm", "evalscope", "aiperf", "guidellm")
 
 
 @dataclass(frozen=True)
 class PeerRun:
-    """What was seen from outside."""
+    """What was seen from outside, and what the tool itself says; None where it says nothing."""
 
-    cpu_seconds: float
-    seconds: float
-    peak_mib: float
-    start_seconds: float | None
+    watch: TreeWatch
+    began: float
     returncode: int
     tail: str
+    gap_p99_ms: float | None = None
+    ttft_mean_ms: float | None = None
+    output_tokens: int | None = None
 
 
 def make_tokenizer(directory: Path) -> Path:
@@ -107,27 +112,66 @@ def argv_of(name: str, environment: Path, url: str, model: Path, *, requests: in
     ]
 
 
-def run_peer(argv: list[str], truth, directory: Path) -> PeerRun:
-    """Run it on CPU 1 and count its whole process tree. `truth` gives the server's own document."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+def run_peer(name: str, argv: list[str], directory: Path) -> PeerRun:
+    """Run it on CPU 1 and watch its whole process tree."""
+    environment = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
+    log = directory / f"{name}.txt"
     began = time.perf_counter()
-    environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-    done = subprocess.run(
-        ["taskset", "-c", "1", *argv],
-        cwd=directory,
-        env={**environment, "HF_HUB_OFFLINE": "1"},
-        capture_output=True,
-        text=True,
-        timeout=900,
-        check=False,
-    )
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    first = truth()["first_request"]
-    return PeerRun(
-        cpu_seconds=after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime,
-        seconds=time.perf_counter() - began,
-        peak_mib=after.ru_maxrss / 1024,
-        start_seconds=first - began if first else None,
-        returncode=done.returncode,
-        tail=(done.stdout + done.stderr)[-2000:],
-    )
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(
+            ["taskset", "-c", "1", *argv],
+            cwd=directory,
+            env={**environment, "HF_HUB_OFFLINE": "1"},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        ) as process,
+        TreeWatch(process.pid) as watch,
+    ):
+        try:
+            code = process.wait(timeout=900)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            code = -9
+    text = log.read_text(errors="replace")
+    said = said_by(name, text, directory)
+    return PeerRun(watch=watch, began=began, returncode=code, tail=text[-600:], **said)
+
+
+def said_by(name: str, text: str, directory: Path) -> dict:
+    """The latencies and tokens in a peer's own words; nothing where its output is not understood."""
+    if name == "own":
+        return _own(text)
+    if name == "aiperf":
+        return _aiperf(directory)
+    try:
+        reading = read_output(text, {"vllm": "vllm_bench"}.get(name, name))
+    except NotMeasurable:
+        return {}
+    tokens = reading.output_tokens
+    if tokens is None and reading.mean_output_tokens is not None:
+        tokens = round(reading.mean_output_tokens * reading.completed)
+    return {
+        "gap_p99_ms": reading.event_gap_ms.p99,
+        "ttft_mean_ms": reading.ttft_ms.mean,
+        "output_tokens": tokens,
+    }
+
+
+def _own(text: str) -> dict:
+    document, _ = json.JSONDecoder().raw_decode(text[text.index("{") :])
+    return {
+        "gap_p99_ms": document["event_gap_ms"]["p99"],
+        "ttft_mean_ms": document["ttft_ms"]["mean"],
+        "output_tokens": document["output_tokens"],
+    }
+
+
+def _aiperf(directory: Path) -> dict:
+    for file in directory.rglob("profile_export_aiperf.json"):
+        document = json.loads(file.read_text())
+        return {
+            "gap_p99_ms": (document.get("inter_token_latency") or {}).get("p99"),
+            "ttft_mean_ms": (document.get("time_to_first_token") or {}).get("avg"),
+        }
+    return {}

@@ -13,6 +13,7 @@ class MindieInfer:
     name: str = "mindie-infer"
     end: bytes = SSE_END
     ordinary: tuple[bytes, ...] = (b'"generated_text":null', b'"generated_text": null')
+    leads_in: bool = False
     tells_finish: bool = False
     keeps_ignore_eos: bool = False
 

@@ -20,6 +20,11 @@ class OpenAi:
     keeps_ignore_eos: bool = True
 
     @property
+    def leads_in(self) -> bool:
+        """A chat begins with the role alone."""
+        return self.chat
+
+    @property
     def name(self) -> str:
         """openai-chat or openai."""
         return "openai-chat" if self.chat else "openai"

@@ -13,6 +13,7 @@ class Tgi:
     name: str = "tgi"
     end: bytes = SSE_END
     ordinary: tuple[bytes, ...] = (b'"details":null', b'"details": null')
+    leads_in: bool = False
     tells_finish: bool = True
     keeps_ignore_eos: bool = False
 

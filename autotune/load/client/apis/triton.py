@@ -13,6 +13,7 @@ class Triton:
     name: str = "triton"
     end: bytes = SSE_END
     ordinary: tuple[bytes, ...] = (b'"finish_reason":null', b'"finish_reason": null', b'"finish_reason":""')
+    leads_in: bool = False
     tells_finish: bool = True
     keeps_ignore_eos: bool = False
 
@@ -62,6 +63,7 @@ class TritonTokens:
     name: str = "triton-tokens"
     end: bytes = SSE_END
     ordinary: tuple[bytes, ...] = ()
+    leads_in: bool = False
     tells_finish: bool = False
     keeps_ignore_eos: bool = False
 

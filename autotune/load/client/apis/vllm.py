@@ -13,6 +13,7 @@ class Vllm:
     name: str = "vllm"
     end: bytes = NUL_END
     ordinary: tuple[bytes, ...] = (b'"]}',)
+    leads_in: bool = False
     tells_finish: bool = False
     keeps_ignore_eos: bool = True
 
