@@ -1,26 +1,26 @@
 """LoadTest: one test from plan to reading, whoever wants it."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from __future__ import annotations
 
-from autotune.load.client import event_loop
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
 from autotune.load.client.affinity import on_cpus
 from autotune.load.client.capacity import ensure_capacity
 from autotune.load.client.plan import LoadPlan, Patience, Target
-from autotune.load.client.process import run_process
 from autotune.load.client.reaching import Unreached
-from autotune.load.client.recorder import Columns
-from autotune.load.client.tally import ClientHealth, Tally
 from autotune.load.ends import End, ForRequests, ForSeconds, UntilSure
-from autotune.load.measuring.assembling import Frame, assembled
-from autotune.load.measuring.reading import Fault, Reading
-from autotune.load.measuring.span import Span, plateau
-from autotune.load.measuring.validity import Tolerance, fault_of_stop, first_fault
+from autotune.load.measuring.tolerance import Tolerance
 from autotune.load.measuring.watch import LevelWatch, WatchRules
 from autotune.load.workload.workload import Workload
 from autotune.model.limit import Limit
-from autotune.model.measurement import InvalidReason
 from autotune.statistics.window import WindowStatus
+
+if TYPE_CHECKING:
+    from autotune.load.client.pool import WorkerPool
+    from autotune.load.client.tally import Tally
+    from autotune.load.measuring.reading import Reading
 
 _SHORTEST_BUCKET = 0.02
 """Of the host's clock: below it the client would only measure itself."""
@@ -63,9 +63,17 @@ class LoadTest:
 
 
 def run_load_test(
-    test: LoadTest, *, progress: Progress | None = None, ask_outside: AskOutside | None = None
+    test: LoadTest,
+    *,
+    progress: Progress | None = None,
+    ask_outside: AskOutside | None = None,
+    pool: WorkerPool | None = None,
 ) -> Reading:
-    """Run it. A service that can't be reached or dies gives a reading with its fault, never an exception."""
+    """Run it in the pool's processes; without a pool in this one, or in `test.workers` of their own.
+
+    A service that can't be reached or dies gives a reading with its fault, never an exception.
+    Raises ClientDied when a client process ends before its time.
+    """
     plan = _plan(test)
     watch = LevelWatch(
         rules=_rules(test, plan),
@@ -76,21 +84,27 @@ def run_load_test(
     if test.rate is None:
         ensure_capacity(plan.concurrency, plan.target.address.port)
     try:
-        tally = _run(test, plan, watch)
+        tally = _run(test, plan, watch, pool)
     except Unreached as error:
-        return _unreached(test, plan, error.message)
-    reading = assembled(tally, _span(test, plan, watch, tally), _frame(test, watch), None)
-    fault = fault_of_stop(watch.stop, "; ".join((watch.detail, *reading.details)))
-    fault = fault or first_fault(reading, test.tolerance, closed=test.rate is None)
-    return replace(reading, fault=fault)
+        from autotune.load.outcome import unreached
+
+        return unreached(test, error.message)
+    from autotune.load.outcome import reading_of  # the clock has stopped: now it may take its time
+
+    return reading_of(test, plan, watch, tally)
 
 
-def _run(test: LoadTest, plan: LoadPlan, watch: LevelWatch) -> Tally:
+def _run(test: LoadTest, plan: LoadPlan, watch: LevelWatch, pool: WorkerPool | None) -> Tally:
+    if pool is not None:
+        return pool.run(plan, watch.see, workers=test.workers, cpus=test.cpus)
     if test.workers > 1:
-        from autotune.load.client.workers import run_workers
+        from autotune.load.client.pool import WorkerPool
 
-        with on_cpus(test.cpus):
-            return run_workers(plan, watch.see, workers=test.workers, cpus=test.cpus)
+        with on_cpus(test.cpus), WorkerPool() as own:
+            return own.run(plan, watch.see, workers=test.workers, cpus=test.cpus)
+    from autotune.load.client import event_loop
+    from autotune.load.client.process import run_process
+
     with on_cpus(test.cpus):
         return event_loop.run(run_process(plan, watch.see))
 
@@ -138,60 +152,7 @@ def _silence(test: LoadTest, plan: LoadPlan) -> float:
     return min(plan.patience.stall, max(_SILENT_SECONDS / test.time_scale, 5.0)) + plan.patience.first_token
 
 
-def _span(test: LoadTest, plan: LoadPlan, watch: LevelWatch, tally: Tally) -> Span:
-    """From the window where it has spoken, else the plateau between ramp and drain."""
-    width = plan.bucket_seconds
-    status = watch.status()
-    if status is None or status.tokens_per_second is None:
-        factor = watch.factor or test.tokens_an_event
-        return plateau(tally.buckets, factor=factor, width=width, streaming=test.target.streaming)
-    end = watch.fed
-    length = round(status.seconds / (width * test.time_scale))
-    return Span(
-        begin=max(0, end - length),
-        end=end,
-        seconds=status.seconds / test.time_scale,
-        rate=status.tokens_per_second * test.time_scale,
-        half_width=test.end.stated(status),
-        batch_means=tuple(mean * test.time_scale for mean in status.batch_means),
-        capped=isinstance(test.end, UntilSure) and test.end.capped(status),
-    )
-
-
-def _frame(test: LoadTest, watch: LevelWatch) -> Frame:
-    return Frame(
-        concurrency=test.concurrency,
-        time_scale=test.time_scale,
-        streaming=test.target.streaming,
-        whole_test_latencies=isinstance(test.end, ForRequests),
-        from_schedule=test.rate is not None,
-        tokens_an_event=test.tokens_an_event,
-        fed_factor=watch.factor,
-        limits=test.limits,
-    )
-
-
 def _scaled(progress: Progress | None, scale: float) -> Progress | None:
     if progress is None:
         return None
     return lambda seconds, status: progress(seconds * scale, status)
-
-
-def _unreached(test: LoadTest, plan: LoadPlan, detail: str) -> Reading:
-    nothing = Tally(
-        started=0.0,
-        ended=0.0,
-        buckets=[],
-        columns=Columns(),
-        gaps=[],
-        health=ClientHealth(cpu_seconds=0.0, elapsed=0.0, lag_p90=0.0, lag_max=0.0),
-    )
-    span = Span(begin=0, end=0, seconds=0.0, rate=None, half_width=None)
-    frame = Frame(
-        concurrency=test.concurrency,
-        time_scale=test.time_scale,
-        streaming=plan.target.streaming,
-        whole_test_latencies=True,
-        from_schedule=False,
-    )
-    return assembled(nothing, span, frame, Fault(reason=InvalidReason.SERVICE_DIED, detail=detail))

@@ -1,42 +1,45 @@
 """OwnSource: the built-in client as the campaign's source of load."""
 
-import time
+import os
 from dataclasses import replace
 from time import perf_counter
 
-from autotune.errors import LaunchCause, LaunchFailed
-from autotune.events import LevelProgress
+from autotune.errors import Refused
+from autotune.events import LevelProgress, Warned
 from autotune.load.client.address import read_address
 from autotune.load.client.families import api_of
 from autotune.load.client.plan import Target
+from autotune.load.client.pool import WorkerPool
 from autotune.load.client.tls import TlsFiles
-from autotune.load.ends import ForRequests, UntilSure
+from autotune.load.client.worker_process import ClientDied
+from autotune.load.company import is_busy, processes_wanted
+from autotune.load.ends import UntilSure
 from autotune.load.load_test import LoadTest, Progress, run_load_test
 from autotune.load.measuring.reading import Fault, Reading
-from autotune.load.measuring.validity import Tolerance
+from autotune.load.measuring.tolerance import Tolerance
 from autotune.load.polling import Polling
+from autotune.load.warm_up import warm_up
 from autotune.load.workload.workload import Workload
 from autotune.model.limit import Limit
-from autotune.model.measurement import InvalidReason, Level
+from autotune.model.measurement import Invalid, InvalidReason, Level
 from autotune.model.protocols import LevelRequest, Listener, Service
 from autotune.statistics.window import WindowStatus
 
-_WARM_UP_REQUESTS = 8
-_WARM_UP_CLIENTS = 4
-_WARM_UP_TOKENS = 16
-_WARM_UP_TRIES = 3
-_WARM_UP_PAUSE_SECONDS = 1.0
-_WARM_UP_PASS = 1_000_000
-"""A pass of the data set that no test reaches, so that its salt is used by nothing else."""
 _FEWEST_REPLIES = 100
 _MOST_DRIFT = 0.25
 """Short levels lose some of the longest replies, so that a smaller difference means nothing."""
 _FOREIGN_SHARE = 0.05
 _FEWEST_FOREIGN = 2.0
+_MOST_REPEATS = 2
+"""Of a level whose client was too slow, each with more client processes."""
 
 
 class OwnSource:
-    """Closed loop (or open loop, when a rate is given) against the running service."""
+    """Closed loop (or open loop, when a rate is given) against the running service.
+
+    The streams run in processes of their own on `cpus`, more of them when one core is not enough; nothing
+    else of a campaign runs in these.
+    """
 
     def __init__(
         self,
@@ -63,6 +66,7 @@ class OwnSource:
         self._streaming = streaming and api != "triton-tokens"
         self._tolerance = tolerance or Tolerance()
         self._limits = limits
+        self._pool = WorkerPool()
         self._workers = workers
         self._cpus = cpus
         self._seed = seed
@@ -71,38 +75,42 @@ class OwnSource:
         self.last_reading: Reading | None = None
         """Everything that the last level saw, beyond what a Measurement carries."""
 
+    def close(self) -> None:
+        """End the client processes; they are started again when they are needed."""
+        self._pool.close()
+
     def warm_up(self, service: Service) -> None:
         """A few short requests; the first request of a launch is the same in every launch.
 
         Raises LaunchFailed when the service is gone, or answers none of them well.
         """
+        self._pool.prepare(self._workers)
         self._next_request = 0
-        test = LoadTest(
-            target=self._target(service),
-            workload=replace(
-                self._workload,
-                max_output_tokens=min(_WARM_UP_TOKENS, self._workload.max_output_tokens),
-            ),
-            concurrency=_WARM_UP_CLIENTS,
-            end=ForRequests(count=_WARM_UP_REQUESTS),
-            time_scale=self._time_scale,
-            first_request=_WARM_UP_PASS * len(self._workload),
-        )
-        reading = run_load_test(test)
-        for _ in range(_WARM_UP_TRIES - 1):
-            if reading.completed == _WARM_UP_REQUESTS:
-                return
-            service.check()
-            time.sleep(_WARM_UP_PAUSE_SECONDS)
-            reading = run_load_test(test)
-        if reading.completed == _WARM_UP_REQUESTS:
-            return
-        service.check()
-        why = "; ".join(reading.details) or (reading.fault.detail if reading.fault else "short replies")
-        raise LaunchFailed(LaunchCause.UNKNOWN, f"the service does not answer as it should: {why}")
+        warm_up(service, self._target(service), self._workload, time_scale=self._time_scale)
 
     def measure(self, service: Service, request: LevelRequest, listener: Listener) -> Level:
         """One level. Ends with the connections closed, so that the next one need not wait for replies."""
+        try:
+            self.last_reading = self._read_with_company(service, request, listener)
+        except ClientDied as error:
+            return _invalid(request, InvalidReason.CLIENT_DIED, error.message)
+        except Refused as error:
+            detail = f"{error.message} ({error.hint})"
+            return _invalid(request, InvalidReason.CONCURRENCY_NOT_REACHED, detail)
+        return self.last_reading.level()
+
+    def _read_with_company(self, service: Service, request: LevelRequest, listener: Listener) -> Reading:
+        reading = self._read(service, request, listener)
+        left, repeats = request.cap_seconds - reading.test_seconds, 0
+        while self._get_company(reading, listener) and _client_was_slow(reading):
+            repeats += 1
+            if repeats > _MOST_REPEATS or left < reading.test_seconds:
+                break
+            reading = self._read(service, replace(request, cap_seconds=left), listener)
+            left -= reading.test_seconds
+        return reading
+
+    def _read(self, service: Service, request: LevelRequest, listener: Listener) -> Reading:
         test = LoadTest(
             target=self._target(service),
             workload=self._workload,
@@ -122,11 +130,33 @@ class OwnSource:
             seed=self._seed,
         )
         with Polling(service) as polling:
-            reading = run_load_test(test, progress=_progress(request, listener), ask_outside=polling.why_gone)
+            reading = run_load_test(
+                test,
+                progress=_progress(request, listener),
+                ask_outside=polling.why_gone,
+                pool=self._pool,
+            )
         self._next_request += reading.requests + request.concurrency
         reading = replace(reading, concurrency=request.concurrency)
-        self.last_reading = self._against_others(self._with_counters(reading, polling))
-        return self.last_reading.level()
+        return self._against_others(self._with_counters(reading, polling))
+
+    def _get_company(self, reading: Reading, listener: Listener) -> bool:
+        """Use more processes from now on when one core was hardly enough, and say so."""
+        share = reading.health.cpu_share
+        if not is_busy(share):
+            return False
+        wanted = processes_wanted(self._workers, share, min(self._most_workers(), reading.concurrency))
+        used = f"the load client used {share:.0%} of a core at {reading.concurrency} clients"
+        if wanted <= self._workers:
+            listener(Warned(message=f"{used}, and there is no other CPU for it"))
+            return False
+        self._workers = wanted
+        listener(Warned(message=f"{used}: {wanted} client processes from now on"))
+        return True
+
+    def _most_workers(self) -> int:
+        """One a CPU that the service does not have; where it is not bound, one CPU is left to it."""
+        return len(self._cpus) or max(1, len(os.sched_getaffinity(0)) - 1)
 
     def _against_others(self, reading: Reading) -> Reading:
         """Replies that are much longer or shorter than those of the first level are another workload."""
@@ -167,6 +197,14 @@ class OwnSource:
             preemptions=polling.preemptions(),
             running_mean=reading.running_mean if running is None else running,
         )
+
+
+def _invalid(request: LevelRequest, reason: InvalidReason, detail: str) -> Invalid:
+    return Invalid(concurrency=request.concurrency, reason=reason, detail=detail)
+
+
+def _client_was_slow(reading: Reading) -> bool:
+    return reading.fault is not None and reading.fault.reason is InvalidReason.CLIENT_OVERLOADED
 
 
 def _progress(request: LevelRequest, listener: Listener) -> Progress:

@@ -52,6 +52,12 @@ class Measurement:
     """Mean generated tokens of a finished request."""
     concurrency_reached: int = 0
     client_cpu_seconds: float = 0.0
+    client_cpu_share: float | None = None
+    """Busy share of one core, of several client processes that of the busiest; None for other tools."""
+    client_lag_p90_ms: float | None = None
+    """How late the client came to its own appointments, in milliseconds of the host's clock."""
+    client_send_delay_ms: float | None = None
+    """Mean time from when a request was due to when its bytes were written, host's clock."""
     preemptions: int | None = None
     running_mean: float | None = None
     batch_means: tuple[float, ...] = ()
@@ -78,6 +84,10 @@ class InvalidReason(Enum):
     TOKEN_DRIFT = "token_drift"  # noqa: S105 - tokens of a model, no secret
     LITTLES_LAW = "littles_law"
     STALLED = "stalled"
+    CLIENT_DIED = "client_died"
+    """A client process, or the benchmark in its place, ended before the test was over."""
+    UNREADABLE = "unreadable"
+    """A benchmark's output gives no number."""
     INTERRUPTED = "interrupted"
 
 

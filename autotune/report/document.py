@@ -161,6 +161,9 @@ def _measurement(level: Measurement) -> Json:
         "output_tokens": level.output_tokens,
         "input_tokens": level.input_tokens,
         "client_cpu_seconds": level.client_cpu_seconds,
+        "client_cpu_share": level.client_cpu_share,
+        "client_lag_p90_ms": level.client_lag_p90_ms,
+        "client_send_delay_ms": level.client_send_delay_ms,
         "capped": level.capped,
         "assumed_noise": level.assumed_noise,
     }

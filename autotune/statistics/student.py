@@ -2,13 +2,23 @@
 
 import math
 from functools import lru_cache
-from statistics import NormalDist
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from statistics import NormalDist
 
 _TINY = 1e-300
 _CONVERGED = 1e-15
 _MEDIAN = 0.5
 _NORMAL_FROM = 1e7
 """Degrees of freedom from which the normal distribution is the same to 9 digits."""
+
+
+def _normal() -> "NormalDist":
+    """Imported when it is needed: the module takes long to load."""
+    from statistics import NormalDist
+
+    return NormalDist()
 
 
 def _continued_fraction(x: float, a: float, b: float) -> float:
@@ -45,7 +55,7 @@ def regularized_beta(x: float, a: float, b: float) -> float:
 def t_cdf(t: float, dof: float) -> float:
     """P(T <= t) for Student's t with `dof` degrees of freedom, which need not be whole."""
     if dof >= _NORMAL_FROM:
-        return NormalDist().cdf(t)
+        return _normal().cdf(t)
     tail = 0.5 * regularized_beta(dof / (dof + t * t), dof / 2.0, 0.5)
     return 1.0 - tail if t >= 0.0 else tail
 
@@ -61,7 +71,7 @@ def t_quantile(p: float, dof: float) -> float:
     if p < _MEDIAN:
         return -t_quantile(1.0 - p, dof)
     if dof >= _NORMAL_FROM or p == _MEDIAN:
-        return NormalDist().inv_cdf(p)
+        return _normal().inv_cdf(p)
     low, high = 0.0, 2.0
     while t_cdf(high, dof) < p:
         low, high = high, 2.0 * high

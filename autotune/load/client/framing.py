@@ -6,7 +6,7 @@ from typing import Any
 from autotune.load.client.api import NUL_END
 
 _DONE = b"[DONE]"
-_scan = json.JSONDecoder().scan_once
+_scan = json.JSONDecoder().raw_decode
 
 
 def split_events(data: bytes, end: bytes) -> tuple[list[bytes], bytes]:
@@ -42,8 +42,8 @@ def document_of(data: bytes) -> dict[str, Any] | None:
     """The JSON object, or None when it is none; a list of one object counts as the object."""
     try:
         text = data.decode().lstrip()
-        value, end = _scan(text, 0)
-    except (ValueError, StopIteration, RecursionError):
+        value, end = _scan(text)
+    except (ValueError, RecursionError):
         return None
     if text[end:].strip():
         return None

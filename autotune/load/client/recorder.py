@@ -24,6 +24,10 @@ class Bucket:
     told_events: int
     """Tokens and events of the replies that ended here and whose server told a count."""
 
+    def seen_running(self, *, streaming: bool) -> int:
+        """Requests that the service works on, as far as the client can see it."""
+        return self.running if streaming else self.in_flight
+
 
 @dataclass(kw_only=True, slots=True)
 class Ended:

@@ -18,11 +18,15 @@ class ClientHealth:
     send_delay_mean: float = 0.0
     """From when a request was due to when its bytes were written."""
     processes: int = 1
+    busiest_share: float | None = None
+    """Of several processes the share of the busiest one."""
 
     @property
     def cpu_share(self) -> float:
-        """Busy share of one core a process."""
-        return self.cpu_seconds / (self.elapsed * self.processes) if self.elapsed > 0 else 0.0
+        """Busy share of one core; of several processes that of the busiest."""
+        if self.busiest_share is not None:
+            return self.busiest_share
+        return self.cpu_seconds / self.elapsed if self.elapsed > 0 else 0.0
 
 
 @dataclass(kw_only=True, slots=True)

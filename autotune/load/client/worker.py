@@ -1,6 +1,7 @@
-"""Worker: one of several client processes; takes its plan from a pipe and sends what it sees."""
+"""Worker: a client process; takes its share of a test from a pipe, tells what it sees, waits for the next."""
 
 import asyncio
+import contextlib
 import os
 import signal
 import sys
@@ -9,26 +10,34 @@ from multiprocessing.connection import Connection
 from time import perf_counter
 
 from autotune.load.client import event_loop
-from autotune.load.client.errand import Failed, Go, Ready
+from autotune.load.client.errand import Failed, Go, Ready, Share
 from autotune.load.client.process import See, run_process
 from autotune.load.client.reaching import Unreached
 from autotune.load.client.recorder import Bucket
 from autotune.load.client.tally import Tally
 
+_POLL_SECONDS = 0.002
+
 
 def main(descriptor: int) -> None:
-    """Run one share to its end."""
+    """Serve shares until the pipe is closed. Only its owner ends it: a signal to the whole group does not."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     pipe = Connection(descriptor)
-    share = pipe.recv()
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        while True:
+            said = pipe.recv()
+            if isinstance(said, Share):  # whatever else comes belongs to a test that is over
+                pipe.send(_served(said, pipe))
+
+
+def _served(share: Share, pipe: Connection) -> Tally | Failed:
     if share.cpus:
         os.sched_setaffinity(0, share.cpus)
     try:
-        tally: Tally | Failed = event_loop.run(run_process(share.plan, _teller(pipe), lambda: _start(pipe)))
+        return event_loop.run(run_process(share.plan, _teller(pipe), lambda: _start(pipe)))
     except Unreached as error:
-        tally = Failed(message=error.message, hint=error.hint)
-    pipe.send(tally)
-    pipe.close()
+        return Failed(message=error.message, hint=error.hint)
 
 
 def _teller(pipe: Connection) -> See:
@@ -42,8 +51,10 @@ def _teller(pipe: Connection) -> See:
 
 async def _start(pipe: Connection) -> float:
     pipe.send(Ready())
-    go = await asyncio.get_running_loop().run_in_executor(None, pipe.recv)
-    at = go.at if isinstance(go, Go) else perf_counter()
+    while not pipe.poll():  # noqa: ASYNC110 - a loop's reader would leave the pipe non-blocking
+        await asyncio.sleep(_POLL_SECONDS)
+    said = pipe.recv()
+    at = said.at if isinstance(said, Go) else perf_counter()
     await asyncio.sleep(max(0.0, at - perf_counter()))
     return at
 

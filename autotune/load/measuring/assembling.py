@@ -9,7 +9,7 @@ from autotune.load.client.tally import Tally
 from autotune.load.measuring.distribution import of_gaps, of_seconds
 from autotune.load.measuring.goodput import goodput
 from autotune.load.measuring.reading import Fault, Reading
-from autotune.load.measuring.span import Span, running_of
+from autotune.load.measuring.span import Span
 from autotune.model.limit import Limit
 from autotune.model.measurement import Distribution, FailureCount
 
@@ -87,10 +87,10 @@ def assembled(tally: Tally, span: Span, frame: Frame, fault: Fault | None) -> Re
         input_tokens=sum(count for count in columns.prompt_tokens if count > 0),
         mean_output_tokens=completed_tokens / len(good) if good else None,
         concurrency_reached=_reached(window, tally),
-        running_mean=_mean(running_of(one, streaming=frame.streaming) for one in window),
+        running_mean=_mean(one.seen_running(streaming=frame.streaming) for one in window),
         batch_means=tuple(mean * correction / scale for mean in span.batch_means),
         capped=span.capped,
-        health=replace(tally.health, send_delay_mean=_send_delay(columns) * scale),
+        health=replace(tally.health, send_delay_mean=_send_delay(columns)),
         goodput=goodput(
             columns, inside, requests=len(inside) + _lost(tally, window), limits=frame.limits, scale=scale
         ),

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from autotune.load.client.tally import ClientHealth
 from autotune.model.measurement import Distribution, FailureCount, Invalid, InvalidReason, Level, Measurement
+from autotune.units import MILLISECONDS_PER_SECOND
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -80,6 +81,9 @@ class Reading:
             mean_output_tokens=self.mean_output_tokens,
             concurrency_reached=self.concurrency_reached,
             client_cpu_seconds=self.health.cpu_seconds,
+            client_cpu_share=self.health.cpu_share,
+            client_lag_p90_ms=MILLISECONDS_PER_SECOND * self.health.lag_p90,
+            client_send_delay_ms=MILLISECONDS_PER_SECOND * self.health.send_delay_mean,
             preemptions=self.preemptions,
             running_mean=self.running_mean,
             batch_means=self.batch_means,

@@ -31,18 +31,13 @@ class Span:
     capped: bool = False
 
 
-def running_of(bucket: Bucket, *, streaming: bool) -> int:
-    """Requests that the service works on, as far as the client can see it."""
-    return bucket.running if streaming else bucket.in_flight
-
-
 def plateau(buckets: Sequence[Bucket], *, factor: float, width: float, streaming: bool) -> Span:
     """The steady part of a test that sends a fixed number of requests: between ramp and drain.
 
     It lasts while at least 95 % of the usual number of requests run. Of what is left, up to two residence
     times, but never more than half, are dropped so that the wave of the start can die down.
     """
-    counts = [running_of(bucket, streaming=streaming) for bucket in buckets]
+    counts = [bucket.seen_running(streaming=streaming) for bucket in buckets]
     if not counts or max(counts) == 0:
         return Span(begin=0, end=len(counts), seconds=0.0, rate=None, half_width=None)
     level = _PLATEAU_SHARE * _usual(counts)
@@ -86,4 +81,4 @@ def _residence(buckets: Sequence[Bucket], width: float, *, streaming: bool) -> f
     completions = sum(bucket.completions for bucket in buckets)
     if not completions:
         return math.inf
-    return sum(running_of(bucket, streaming=streaming) for bucket in buckets) * width / completions
+    return sum(bucket.seen_running(streaming=streaming) for bucket in buckets) * width / completions

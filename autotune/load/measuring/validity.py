@@ -1,28 +1,18 @@
 """Validity: the checks that every test must pass before its numbers are read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from autotune.load.measuring.reading import Fault, Reading
+from autotune.load.measuring.tolerance import Tolerance
 from autotune.load.measuring.watch import Stop
 from autotune.model.measurement import InvalidReason
 
-_MOST_FAILED = 0.01
-_MOST_SHORT = 0.01
 _REACHED_SHARE = 0.9
 _MOST_CPU_SHARE = 0.95
 _MOST_LAG_SECONDS = 0.1
 _MOST_PAUSE_SECONDS, _MOST_PAUSE_SHARE = 2.0, 0.02
 """A client that was suspended for longer sent nothing meanwhile, and read what came late."""
 _MOST_LITTLE = 0.3
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Tolerance:
-    """What a test may show and still be read."""
-
-    failed: float = _MOST_FAILED
-    short: float = _MOST_SHORT
 
 
 _STOPS = {

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from enum import Enum, unique
 
 from autotune.load.client.recorder import Bucket
-from autotune.load.measuring.span import running_of
 from autotune.statistics.window import SteadyWindow, WindowStatus
 
 _NARROW_LOOKS = 2
@@ -128,7 +127,7 @@ class LevelWatch:
             return
         for held in self._held:
             tokens = held.events * self.factor + held.whole_tokens
-            running = running_of(held, streaming=self._rules.streaming)
+            running = held.seen_running(streaming=self._rules.streaming)
             self._window.add(tokens, running, held.completions)
             self.fed += 1
         self._held.clear()

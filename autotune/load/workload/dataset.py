@@ -3,15 +3,10 @@
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 
 from autotune.errors import UsageError
-from autotune.load.workload.datasets.conversations import read_oasst1, read_sharegpt
-from autotune.load.workload.datasets.exams import read_ceval, read_mmlu, read_truthfulqa
-from autotune.load.workload.datasets.files import both_halves, files_of
-from autotune.load.workload.datasets.questions import read_questions
-from autotune.load.workload.datasets.synthetic_config import SyntheticConfig, read_synthetic_config
-from autotune.load.workload.datasets.token_ids import read_token_ids
 from autotune.load.workload.lengths import Fixed, Lengths
 from autotune.load.workload.prompt import Prompt
 from autotune.load.workload.synthetic import SyntheticSpec, synthetic_prompts
@@ -19,10 +14,16 @@ from autotune.load.workload.token_count import Counter, estimated_tokens
 from autotune.load.workload.workload import shuffled
 
 _QUESTION_SETS = ("gsm8k", "humaneval", "boolq", "mtbench", "jsonl")
-DATASET_TYPES = (
-    *("synthetic", *_QUESTION_SETS),
-    *("truthfulqa", "ceval", "mmlu", "oasst1", "sharegpt", "token_ids"),
-)
+_READERS = {
+    "truthfulqa": ("exams", "read_truthfulqa"),
+    "ceval": ("exams", "read_ceval"),
+    "mmlu": ("exams", "read_mmlu"),
+    "oasst1": ("conversations", "read_oasst1"),
+    "sharegpt": ("conversations", "read_sharegpt"),
+    "token_ids": ("token_ids", "read_token_ids"),
+}
+"""Module and function by the type of the set."""
+DATASET_TYPES = ("synthetic", *_QUESTION_SETS, *_READERS)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,7 +61,7 @@ def read_dataset(request: DatasetRequest, *, count_tokens: Counter = estimated_t
         return Dataset(prompts=_synthetic(request))
     if request.path is None:
         raise UsageError(f"a {request.type} data set needs a path", hint="--dataset PATH")
-    prompts = _readers(request.path, request.type)()
+    prompts = _prompts_of(request.path, request.type)
     kept = _fitting(prompts, request, count_tokens)
     if request.shuffle:
         kept = shuffled(kept, request.seed)
@@ -76,33 +77,35 @@ def read_dataset(request: DatasetRequest, *, count_tokens: Counter = estimated_t
     return Dataset(prompts=kept, notices=_notices(request, prompts, kept))
 
 
-def _readers(path: Path, kind: str) -> Callable[[], tuple[Prompt, ...]]:
+def _prompts_of(path: Path, kind: str) -> tuple[Prompt, ...]:
+    """Only the reader of this kind is imported."""
     if kind in _QUESTION_SETS:
-        return lambda: read_questions(path, kind)
-    readers: dict[str, Callable[[], tuple[Prompt, ...]]] = {
-        "truthfulqa": lambda: read_truthfulqa(path),
-        "ceval": lambda: read_ceval(path),
-        "mmlu": lambda: read_mmlu(path),
-        "oasst1": lambda: read_oasst1(path),
-        "sharegpt": lambda: read_sharegpt(path),
-        "token_ids": lambda: read_token_ids(path),
-    }
-    if kind not in readers:
+        from autotune.load.workload.datasets.questions import read_questions
+
+        return read_questions(path, kind)
+    if kind not in _READERS:
         raise UsageError(f"unknown data set type {kind!r}", hint=f"one of {', '.join(DATASET_TYPES)}")
-    return readers[kind]
+    module, function = _READERS[kind]
+    read: Callable[[Path], tuple[Prompt, ...]] = getattr(
+        import_module(f"autotune.load.workload.datasets.{module}"), function
+    )
+    return read(path)
 
 
 def _synthetic(request: DatasetRequest) -> tuple[Prompt, ...]:
-    config = read_synthetic_config(request.path) if request.path is not None else SyntheticConfig()
-    if config.pairs:
-        return _of_pairs(config.pairs, request)
-    inputs = config.input_tokens or request.input_tokens
-    outputs = config.output_tokens or request.output_tokens
+    inputs, outputs, count = request.input_tokens, request.output_tokens, request.count
+    if request.path is not None:
+        from autotune.load.workload.datasets.synthetic_config import read_synthetic_config
+
+        config = read_synthetic_config(request.path)
+        if config.pairs:
+            return _of_pairs(config.pairs, request)
+        inputs, outputs = config.input_tokens or inputs, config.output_tokens or outputs
+        count = count or config.count
     if inputs is None or outputs is None:
         raise UsageError(
             "a synthetic data set needs input and output lengths", hint="--input-tokens N --output-tokens N"
         )
-    count = request.count or config.count
     spec = SyntheticSpec(input_tokens=inputs, output_tokens=outputs, seed=request.seed)
     return synthetic_prompts(replace(spec, count=count) if count else spec, token_ids=request.as_token_ids)
 
@@ -140,6 +143,8 @@ def _notices(
     notices = []
     path = request.path
     if path is not None and path.is_dir() and request.type in _QUESTION_SETS:
+        from autotune.load.workload.datasets.files import both_halves, files_of
+
         files = files_of(path, ".jsonl")
         if both_halves(files):
             names = ", ".join(str(file.relative_to(path)) for file in files)

@@ -3,12 +3,11 @@
 import math
 import random
 from dataclasses import dataclass
-from statistics import NormalDist
+from functools import lru_cache
 from typing import Protocol
 
 _SPREAD = 0.5
 """Sigma of the logarithm of output lengths; question-answer sets lie near it."""
-_GRID = tuple(NormalDist().inv_cdf((i + 0.5) / 200) for i in range(200))
 
 
 class Lengths(Protocol):
@@ -108,8 +107,16 @@ def natural(mean: float, *, low: int, high: int) -> Lengths:
 
 
 def _clipped_mean(mu: float, low: int, high: int) -> float:
-    values = (min(max(math.exp(mu + _SPREAD * z), low), high) for z in _GRID)
-    return math.fsum(values) / len(_GRID)
+    values = [min(max(math.exp(mu + _SPREAD * z), low), high) for z in _grid()]
+    return math.fsum(values) / len(values)
+
+
+@lru_cache(maxsize=1)
+def _grid() -> tuple[float, ...]:
+    """Equally likely values of the standard normal distribution."""
+    from statistics import NormalDist
+
+    return tuple(NormalDist().inv_cdf((place + 0.5) / 200) for place in range(200))
 
 
 def _clipped(value: float, low: int, high: int) -> int:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from autotune.errors import UsageError
-from autotune.load.workload.datasets.files import json_document
 from autotune.load.workload.words import CHARACTERS_A_TOKEN
 
 Counter = Callable[[str], int]
@@ -31,6 +30,8 @@ def tokenizer_of(model: Path) -> Counter | None:
         from tokenizers import Tokenizer
     except ImportError:
         return None
+    from autotune.load.workload.datasets.files import json_document
+
     document = json_document(file)
     if not isinstance(document, dict) or "model" not in document:
         raise UsageError(f"{file} is no tokenizer")

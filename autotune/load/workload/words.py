@@ -40,11 +40,13 @@ class WordPool:
     def _grow(self, words: int) -> None:
         """Each word is chosen so that the text so far has 4 characters a token."""
         characters = CHARACTERS_A_TOKEN * TOKENS_A_WORD
-        while len(self._words) < words:
-            wanted = characters * (len(self._words) + 1) - self._characters
-            word = self._source.choice(_fitting(wanted))
-            self._words.append(word)
-            self._characters += len(word) + 1
+        draw, text, used = self._source.random, self._words, self._characters
+        for count in range(len(text) + 1, words + 1):
+            fitting = _fitting(characters * count - used)
+            word = fitting[int(draw() * len(fitting))]
+            text.append(word)
+            used += len(word) + 1
+        self._characters = used
 
 
 def _fitting(length_with_blank: float) -> tuple[str, ...]:

@@ -264,6 +264,8 @@ CHINESE = Language(
         InvalidReason.TOKEN_DRIFT: "回复长度漂移",
         InvalidReason.LITTLES_LAW: "计数不一致（Little 定律）",
         InvalidReason.STALLED: "停滞",
+        InvalidReason.CLIENT_DIED: "负载客户端退出",
+        InvalidReason.UNREADABLE: "压测工具输出无法读取",
         InvalidReason.INTERRUPTED: "被中断",
     },
     points={

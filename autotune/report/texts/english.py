@@ -273,6 +273,8 @@ ENGLISH = Language(
         InvalidReason.TOKEN_DRIFT: "reply lengths drifted",
         InvalidReason.LITTLES_LAW: "counts do not fit (Little's law)",
         InvalidReason.STALLED: "stalled",
+        InvalidReason.CLIENT_DIED: "load client died",
+        InvalidReason.UNREADABLE: "benchmark output unreadable",
         InvalidReason.INTERRUPTED: "interrupted",
     },
     points={
