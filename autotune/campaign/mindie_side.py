@@ -10,6 +10,7 @@ from autotune.campaign.host_npu_gate import NpuGate, chips_of
 from autotune.campaign.host_preparation import HostPreparation, prepare_host
 from autotune.campaign.host_side import HostSide
 from autotune.campaign.interruption import InterruptibleClock
+from autotune.campaign.load_side import source_of
 from autotune.campaign.production import ProductionService
 from autotune.campaign.recover_unit import UNIT_NAME, is_installed
 from autotune.campaign.service_environment import environment_of
@@ -18,7 +19,6 @@ from autotune.engines.mindie.engine import MindieEngine
 from autotune.engines.mindie.options import ConfigMode, MindieOptions, Tls
 from autotune.errors import UsageError
 from autotune.host.npu_facts import read_npus
-from autotune.load.from_profile import own_source_of
 from autotune.mindie_rules.fields import devices
 from autotune.model.protocols import Clock, Listener
 from autotune.model.service import Description, Fact
@@ -60,13 +60,15 @@ def mindie_side(profile: Profile, state: StateDirectory, run: str, listener: Lis
         start_timeout=profile.engine.start_timeout,
         tls=options.tls,
     )
-    source = own_source_of(
-        profile.workload,
-        environment=os.environ,
-        time_scale=description.time_scale,
-        seed=profile.search.seed,
-        limits=profile.objective.limits,
-        cpus=host.placement.client,
+    source = source_of(
+        profile,
+        description,
+        host,
+        environment=environment,
+        directory=options.work_dir,
+        journal=options.journal,
+        clock=clock,
+        listener=listener,
     )
     return HostSide(
         engine=engine,

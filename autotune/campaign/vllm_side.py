@@ -10,13 +10,13 @@ from autotune.campaign.host_npu_gate import NpuGate, chips_of
 from autotune.campaign.host_preparation import prepare_host
 from autotune.campaign.host_side import HostSide
 from autotune.campaign.interruption import InterruptibleClock
+from autotune.campaign.load_side import source_of
 from autotune.campaign.service_environment import environment_of
 from autotune.engines.mindie.options import Tls
 from autotune.engines.vllm.engine import VllmEngine
 from autotune.engines.vllm.options import VllmOptions
 from autotune.errors import UsageError
 from autotune.host.npu_facts import read_npus
-from autotune.load.from_profile import own_source_of
 from autotune.model.protocols import Clock, Listener
 from autotune.process.clock import SystemClock
 from autotune.profile.schema import Profile
@@ -54,13 +54,15 @@ def vllm_side(profile: Profile, state: StateDirectory, run: str, listener: Liste
     options = replace(options, before_start=gate.wait)
     engine = VllmEngine(options)
     description = engine.describe()
-    source = own_source_of(
-        profile.workload,
-        environment=os.environ,
-        time_scale=description.time_scale,
-        seed=profile.search.seed,
-        limits=profile.objective.limits,
-        cpus=host.placement.client,
+    source = source_of(
+        profile,
+        description,
+        host,
+        environment=environment,
+        directory=options.work_dir,
+        journal=options.journal,
+        clock=clock,
+        listener=listener,
     )
     return HostSide(
         engine=engine,

@@ -1,17 +1,20 @@
 """From a profile's workload section to the workload and the source that sends it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from autotune.load.client.tls import TlsFiles
 from autotune.load.own_source import OwnSource
 from autotune.load.workload.dataset import Dataset, DatasetRequest, read_dataset
 from autotune.load.workload.lengths import Fixed, Lengths, natural
-from autotune.load.workload.token_count import Counter, estimated_tokens, tokenizer_of
+from autotune.load.workload.token_count import Counter, counted, estimated_tokens, tokenizer_of
 from autotune.load.workload.workload import Sampling, Workload
 from autotune.model.limit import Limit
 from autotune.profile.secret import SecretReference
 from autotune.profile.workload_section import LengthSection, TlsSection, WorkloadSection
+
+_MOST_COUNTED = 20_000
+"""Prompts; more would take half a minute to count."""
 
 
 def dataset_of(
@@ -35,12 +38,28 @@ def dataset_of(
 
 
 def workload_of(
-    section: WorkloadSection, *, seed: int = 1, count_tokens: Counter = estimated_tokens
+    section: WorkloadSection,
+    *,
+    seed: int = 1,
+    model: Path | None = None,
+    notice: Callable[[str], None] | None = None,
 ) -> Workload:
-    """The endless row of requests; a synthetic reply has the length that was drawn for it."""
+    """The endless row of requests; a synthetic reply has the length that was drawn for it.
+
+    Prompt lengths are counted with the tokenizer in `model`, where it and the tokenizer extra are there.
+    `notice` takes what a person should know of the data set.
+    """
     values = section.sampling
+    tokenizer = tokenizer_of(model) if model is not None else None
+    dataset = dataset_of(section, seed=seed, count_tokens=tokenizer or estimated_tokens)
+    for text in dataset.notices:
+        if notice is not None:
+            notice(text)
+    prompts = dataset.prompts
+    if tokenizer is not None and len(prompts) <= _MOST_COUNTED:
+        prompts = counted(prompts, tokenizer)
     return Workload(
-        prompts=dataset_of(section, seed=seed, count_tokens=count_tokens).prompts,
+        prompts=prompts,
         max_output_tokens=section.max_output_tokens,
         sampling=Sampling(
             ignore_eos=values.ignore_eos or section.dataset.type == "synthetic",
@@ -63,16 +82,16 @@ def own_source_of(
     model: Path | None = None,
     limits: tuple[Limit, ...] = (),
     cpus: tuple[int, ...] = (),
+    notice: Callable[[str], None] | None = None,
 ) -> OwnSource:
     """The built-in client; secrets are read here, from where the profile says. Raises UsageError.
 
-    Prompt lengths are counted with the tokenizer in `model`, where it and the tokenizer extra are there.
+    For `model` and `notice` see workload_of.
     Goodput is counted by the latency limits among `limits`. The client runs on `cpus`, if any are given.
     """
     tls = section.tls
-    counted = tokenizer_of(model) if model is not None else None
     return OwnSource(
-        workload_of(section, seed=seed, count_tokens=counted or estimated_tokens),
+        workload_of(section, seed=seed, model=model, notice=notice),
         section.api,
         time_scale=time_scale,
         rate=section.rate,

@@ -75,6 +75,11 @@ class OwnSource:
         self.last_reading: Reading | None = None
         """Everything that the last level saw, beyond what a Measurement carries."""
 
+    @property
+    def workload(self) -> Workload:
+        """What is sent."""
+        return self._workload
+
     def close(self) -> None:
         """End the client processes; they are started again when they are needed."""
         self._pool.close()
@@ -86,7 +91,7 @@ class OwnSource:
         """
         self._pool.prepare(self._workers)
         self._next_request = 0
-        warm_up(service, self._target(service), self._workload, time_scale=self._time_scale)
+        warm_up(service, self.target(service), self._workload, time_scale=self._time_scale)
 
     def measure(self, service: Service, request: LevelRequest, listener: Listener) -> Level:
         """One level. Ends with the connections closed, so that the next one need not wait for replies."""
@@ -112,7 +117,7 @@ class OwnSource:
 
     def _read(self, service: Service, request: LevelRequest, listener: Listener) -> Reading:
         test = LoadTest(
-            target=self._target(service),
+            target=self.target(service),
             workload=self._workload,
             concurrency=request.concurrency if self._rate is None else None,
             end=UntilSure(
@@ -169,7 +174,8 @@ class OwnSource:
         detail = f"replies have {tokens:.0f} tokens in the mean, those of the first level had {usual:.0f}"
         return replace(reading, fault=Fault(reason=InvalidReason.TOKEN_DRIFT, detail=detail))
 
-    def _target(self, service: Service) -> Target:
+    def target(self, service: Service) -> Target:
+        """How this service is spoken to."""
         endpoint = service.endpoint
         return Target(
             address=read_address(endpoint.url),

@@ -14,9 +14,9 @@ CAP_BYTES = 64 * MiB
 CUT = b"\n[... output cut here to keep the file small ...]\n"
 
 
-def plain(text: str) -> str:
-    """Remove ANSI escapes and control characters, and cut to a bearable length."""
-    return _CONTROLS.sub("", _ESCAPES.sub("", text))[:LINE_CHARACTERS]
+def plain(text: str, *, characters: int | None = LINE_CHARACTERS) -> str:
+    """Remove ANSI escapes and control characters, and cut to a bearable length (None: leave the length)."""
+    return _CONTROLS.sub("", _ESCAPES.sub("", text))[:characters]
 
 
 @final

@@ -150,6 +150,10 @@ class WorkloadSection(Section):
     concurrency: Concurrency = "auto"
     rate: Real | None = None
     """Requests a second in open loop; None is closed loop."""
+    requests: Whole | None = None
+    """Requests of one run of another tool; None is four for each client. The built-in client needs none."""
+    static_output: ProfilePath | None = None
+    """Result of a static test of the bare model (run_pa, modeltest): the ceiling that the report names."""
     tls: TlsSection | None = None
     headers: dict[str, TextOrSecret] = Field(default_factory=dict)
 

@@ -351,6 +351,8 @@ class Connection(asyncio.Protocol):
         self._finish_counting()
         reply = self._reply
         reply.complaint = self._body
+        if reply.prompt_tokens is None:
+            reply.prompt_tokens = message.prompt_tokens
         verdict = judged(
             reply,
             asked_tokens=message.asked_tokens,

@@ -32,7 +32,9 @@ class Share:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Failed:
-    """The service could not be reached."""
+    """The test could not begin."""
 
     message: str
     hint: str
+    usage: bool = False
+    """A wrong option or file, and not the service."""

@@ -11,3 +11,5 @@ class Message:
     asked_tokens: int
     ignore_eos: bool
     streaming: bool
+    prompt_tokens: int | None = None
+    """As somebody has counted them before, for services that do not tell."""

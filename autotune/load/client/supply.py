@@ -21,6 +21,7 @@ class Template:
     before: bytes
     after: bytes
     asked_tokens: int
+    prompt_tokens: int | None
 
 
 class Supply:
@@ -75,6 +76,7 @@ class Supply:
             asked_tokens=template.asked_tokens,
             ignore_eos=self._ignore_eos,
             streaming=self._streaming,
+            prompt_tokens=template.prompt_tokens,
         )
 
     def _template(self, place: int) -> Template:
@@ -105,7 +107,7 @@ class Supply:
             "utf-8", "replace"
         )
         before, _, after = body.partition(_PLACE_IN_JSON)
-        return Template(before=before, after=after, asked_tokens=asked)
+        return Template(before=before, after=after, asked_tokens=asked, prompt_tokens=prompt.input_tokens)
 
 
 def _head(address: Address, path: str, headers: tuple[tuple[str, str], ...], *, streaming: bool) -> bytes:

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from time import perf_counter
 
+from autotune.errors import AutotuneError, UsageError
 from autotune.load.client import event_loop
 from autotune.load.client.errand import Failed, Go, Ready, Share
 from autotune.load.client.process import See, run_process
-from autotune.load.client.reaching import Unreached
 from autotune.load.client.recorder import Bucket
 from autotune.load.client.tally import Tally
 
@@ -36,8 +36,8 @@ def _served(share: Share, pipe: Connection) -> Tally | Failed:
         os.sched_setaffinity(0, share.cpus)
     try:
         return event_loop.run(run_process(share.plan, _teller(pipe), lambda: _start(pipe)))
-    except Unreached as error:
-        return Failed(message=error.message, hint=error.hint)
+    except AutotuneError as error:
+        return Failed(message=error.message, hint=error.hint, usage=isinstance(error, UsageError))
 
 
 def _teller(pipe: Connection) -> See:

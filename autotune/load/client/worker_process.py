@@ -5,7 +5,7 @@ import sys
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 
-from autotune.errors import NotMeasurable
+from autotune.errors import NotMeasurable, UsageError
 from autotune.load.client.errand import Failed
 from autotune.load.client.reaching import Unreached
 
@@ -50,7 +50,10 @@ class WorkerProcess:
             raise self._died() from error
 
     def receive(self, seconds: float) -> object:
-        """What it says next, within that time. Raises ClientDied, and Unreached when it says so."""
+        """What it says next, within that time.
+
+        Raises ClientDied, and for a test that could not begin Unreached or UsageError.
+        """
         try:
             if not self.pipe.poll(seconds):
                 raise ClientDied(f"a client process has said nothing for {seconds:.0f} s")
@@ -58,7 +61,7 @@ class WorkerProcess:
         except (EOFError, OSError) as error:
             raise self._died() from error
         if isinstance(said, Failed):
-            raise Unreached(said.message, hint=said.hint)
+            raise (UsageError if said.usage else Unreached)(said.message, hint=said.hint)
         return said
 
     def end(self, *, at_once: bool) -> None:

@@ -14,6 +14,10 @@ class UnreadableOutput(NotMeasurable):
     """An output that gives no number: not this tool's, cut off, or a run in which every request failed."""
 
 
+class NothingAnswered(UnreadableOutput):
+    """A run in which every request failed."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BenchmarkReading:
     """One load test as another tool reports it; None where the tool does not say."""
@@ -48,7 +52,7 @@ class BenchmarkReading:
 def checked(reading: BenchmarkReading) -> BenchmarkReading:
     """The reading when it is one. Raises UnreadableOutput when no request was answered."""
     if reading.completed <= 0:
-        raise UnreadableOutput(
+        raise NothingAnswered(
             f"{reading.tool}: none of {reading.requests} requests was answered",
             hint="look at the tool's own log; a proxy in the environment is a common cause",
         )

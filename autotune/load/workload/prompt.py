@@ -11,5 +11,9 @@ class Prompt:
     token_ids: tuple[int, ...] = ()
     output_tokens: int | None = None
     """Wanted output length; None leaves it to the workload's max_output_tokens."""
+    input_tokens: int | None = None
+    """Length of the prompt as the model's tokenizer counts it; None where nobody has counted."""
+    wanted_tokens: int | None = None
+    """Length that a synthetic prompt was made for."""
     identity: str = ""
     """The data set's own name of the row, where it has one."""

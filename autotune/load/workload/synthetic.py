@@ -31,5 +31,14 @@ def synthetic_prompts(spec: SyntheticSpec, *, token_ids: bool = False) -> tuple[
         size, output = spec.input_tokens.draw(lengths), spec.output_tokens.draw(lengths)
         ids = tuple(words.randint(_SMALLEST_ID, _LARGEST_ID) for _ in range(size)) if token_ids else ()
         text = "" if token_ids else pool.text_of(size)
-        prompts.append(Prompt(text=text, token_ids=ids, output_tokens=output, identity=str(index)))
+        prompts.append(
+            Prompt(
+                text=text,
+                token_ids=ids,
+                output_tokens=output,
+                input_tokens=len(ids) or None,
+                wanted_tokens=size,
+                identity=str(index),
+            )
+        )
     return tuple(prompts)

@@ -1,9 +1,11 @@
 """Token count: how long a prompt is, by the model's tokenizer where it can be had, else estimated."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from autotune.errors import UsageError
+from autotune.load.workload.prompt import Prompt
 from autotune.load.workload.words import CHARACTERS_A_TOKEN
 
 Counter = Callable[[str], int]
@@ -16,6 +18,14 @@ def estimated_tokens(text: str) -> int:
     """4 characters a token in alphabetic scripts, 1.5 in others."""
     wide = sum(1 for character in text if character > _LAST_NARROW)
     return max(1, round((len(text) - wide) / CHARACTERS_A_TOKEN + wide / _WIDE_CHARACTERS_A_TOKEN))
+
+
+def counted(prompts: tuple[Prompt, ...], count_tokens: Counter) -> tuple[Prompt, ...]:
+    """The same prompts, their lengths written beside them."""
+    return tuple(
+        prompt if prompt.token_ids else replace(prompt, input_tokens=count_tokens(prompt.text))
+        for prompt in prompts
+    )
 
 
 def tokenizer_of(model: Path) -> Counter | None:

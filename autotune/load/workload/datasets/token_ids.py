@@ -12,7 +12,8 @@ def read_token_ids(path: Path) -> tuple[Prompt, ...]:
     """One prompt a row. Raises UsageError when it is no file, or a cell is no token id."""
     if not path.is_file():
         raise UsageError(f"a token-id data set is one CSV file, {path} is none", hint="name the file itself")
-    return tuple(Prompt(token_ids=_ids(path, number, cells)) for number, cells in csv_rows(path))
+    rows = (_ids(path, number, cells) for number, cells in csv_rows(path))
+    return tuple(Prompt(token_ids=ids, input_tokens=len(ids)) for ids in rows)
 
 
 def _ids(path: Path, number: int, cells: list[str]) -> tuple[int, ...]:

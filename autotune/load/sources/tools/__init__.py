@@ -1,0 +1,1 @@
+"""The programs that a profile may name as the source of load: one module each."""
