@@ -55,7 +55,13 @@ def _span(test: LoadTest, plan: LoadPlan, watch: LevelWatch, tally: Tally) -> Sp
     status = watch.status()
     if status is None or status.tokens_per_second is None:
         factor = watch.factor or test.tokens_an_event
-        return plateau(tally.buckets, factor=factor, width=width, streaming=test.target.streaming)
+        return plateau(
+            tally.buckets,
+            factor=factor,
+            width=width,
+            streaming=test.target.streaming,
+            scale=test.time_scale,
+        )
     end = watch.fed
     length = round(status.seconds / (width * test.time_scale))
     return Span(

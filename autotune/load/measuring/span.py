@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from autotune.load.client.recorder import Bucket
 from autotune.statistics.intervals import batch_means_interval
+from autotune.statistics.window import FINAL_RULE
 
 _PLATEAU_SHARE = 0.95
 _FEWEST_BUCKETS = 5
@@ -31,11 +32,14 @@ class Span:
     capped: bool = False
 
 
-def plateau(buckets: Sequence[Bucket], *, factor: float, width: float, streaming: bool) -> Span:
+def plateau(
+    buckets: Sequence[Bucket], *, factor: float, width: float, streaming: bool, scale: float = 1.0
+) -> Span:
     """The steady part of a test that sends a fixed number of requests: between ramp and drain.
 
     It lasts while at least 95 % of the usual number of requests run. Of what is left, up to two residence
-    times, but never more than half, are dropped so that the wave of the start can die down.
+    times, but never more than half, are dropped so that the wave of the start can die down. `scale` is how
+    much faster than its own clock the service runs.
     """
     counts = [bucket.seen_running(streaming=streaming) for bucket in buckets]
     if not counts or max(counts) == 0:
@@ -48,10 +52,12 @@ def plateau(buckets: Sequence[Bucket], *, factor: float, width: float, streaming
     settle = min(2.0 * _residence(part, width, streaming=streaming), _SETTLE_SHARE * len(part) * width)
     if len(part) * width - settle >= _FEWEST_BATCHES * settle:
         begin += round(settle / width)
-    return _with_interval(buckets, begin, end, factor=factor, width=width)
+    return _with_interval(buckets, begin, end, factor=factor, width=width, scale=scale)
 
 
-def _with_interval(buckets: Sequence[Bucket], begin: int, end: int, *, factor: float, width: float) -> Span:
+def _with_interval(
+    buckets: Sequence[Bucket], begin: int, end: int, *, factor: float, width: float, scale: float
+) -> Span:
     tokens = [bucket.events * factor + bucket.whole_tokens for bucket in buckets[begin:end]]
     seconds = len(tokens) * width
     rate = math.fsum(tokens) / seconds if len(tokens) >= _FEWEST_BUCKETS else None
@@ -66,7 +72,7 @@ def _with_interval(buckets: Sequence[Bucket], begin: int, end: int, *, factor: f
         end=end,
         seconds=seconds,
         rate=rate,
-        half_width=interval.half_width / rate,
+        half_width=FINAL_RULE.factor(seconds * scale) * interval.half_width / rate,
         batch_means=means,
     )
 

@@ -1,39 +1,55 @@
-"""Whether the stated interval holds the truth, and how long it takes to get narrow: in virtual time.
+"""Whether the stated interval holds the truth, and how long it takes to get narrow.
 
-A service of 3,000 token/s whose speed wanders (AR(1), time constant 20 s), 256 running requests that stay
-12 s: the level's watch and window as in a real test, 200 runs a line.
+`intervals.py` runs in virtual time: a service of 3,000 token/s whose speed wanders (AR(1), time constant
+20 s), 256 running requests that stay 12 s; the level's watch and window as in a real test, 200 runs a line,
+for single tests and final levels (`final`) and for sweep levels (`quick`). `intervals.py real` runs
+`autotune load` against a real server process whose speed wanders by the same law, on a quiet machine.
 """
 
+import argparse
+import json
 import math
 import random
 import statistics
+import subprocess
+import sys
+import urllib.request
 from dataclasses import dataclass
+from pathlib import Path
 
 from autotune.load.client.recorder import Bucket
 from autotune.load.measuring.thorough import stated, sure_at, window_half_width
 from autotune.load.measuring.watch import LevelWatch, WatchRules
-from autotune.statistics.window import SteadyWindow, WindowStatus
+from autotune.statistics.window import QUICK_FROM, SteadyWindow, WindowStatus
 
 RATE, RUNNING, RESIDENCE, TAU, WIDTH = 3000.0, 256, 12.0, 20.0, 0.5
 RUNS, CAP = 200, 1200.0
+WANDERS = (0.0, 0.01, 0.03)
+SERVER = Path(__file__).with_name("mock_server.py")
 
 
 @dataclass(frozen=True)
 class Line:
-    """200 runs at one wander and one wanted half-width."""
+    """Some runs at one wander and one wanted half-width."""
 
+    rule: str
     wander: float
     wanted: float
     held: int
+    runs: int
     seconds: float
-    capped: int
+    half_width: float
 
 
-def run(seed: int, wander: float, wanted: float) -> tuple[WindowStatus, float]:
+def run(seed: int, wander: float, wanted: float, *, quick: bool) -> tuple[WindowStatus, float, float]:
+    """The window's end, the seconds that it took, and the half-width that is stated."""
     source = random.Random(seed)
-    window = SteadyWindow(half_width=window_half_width(wanted), cap_seconds=CAP)
+    window = SteadyWindow(half_width=wanted if quick else window_half_width(wanted), cap_seconds=CAP)
     rules = WatchRules(
-        concurrency=RUNNING, bucket_seconds=WIDTH, stall_seconds=math.inf, sure_at=sure_at(wanted)
+        concurrency=RUNNING,
+        bucket_seconds=WIDTH,
+        stall_seconds=math.inf,
+        sure_at=None if quick else sure_at(wanted),
     )
     watch = LevelWatch(rules=rules, window=window)
     keep = math.exp(-WIDTH / TAU)
@@ -46,7 +62,9 @@ def run(seed: int, wander: float, wanted: float) -> tuple[WindowStatus, float]:
         tokens = RATE * filled * WIDTH * (1 + drift) * (1 + source.gauss(0.0, 0.02))
         count += 1
         if watch.see([bucket(round(tokens), round(RUNNING * filled), ended)]):
-            return window.status(), count * WIDTH
+            status = window.status()
+            half = status.half_width if quick else stated(wanted, status.half_width)
+            return status, count * WIDTH, half
 
 
 def bucket(tokens: int, running: int, ended: int) -> Bucket:
@@ -63,27 +81,92 @@ def bucket(tokens: int, running: int, ended: int) -> Bucket:
     )
 
 
-def line(wander: float, wanted: float) -> Line:
-    held, capped, seconds = 0, 0, []
-    for seed in range(RUNS):
-        status, took = run(seed, wander, wanted)
-        error = abs(status.tokens_per_second / RATE - 1)
-        held += error <= stated(wanted, status.half_width)
-        capped += took >= CAP
+def virtual_line(rule: str, wander: float, wanted: float, runs: int) -> Line:
+    held, seconds, halves = 0, [], []
+    for seed in range(runs):
+        status, took, half = run(seed, wander, wanted, quick=rule == "quick")
+        held += abs(status.tokens_per_second / RATE - 1) <= half
         seconds.append(took)
-    return Line(wander, wanted, held, statistics.median(seconds), capped)
+        halves.append(half)
+    return Line(rule, wander, wanted, held, runs, statistics.median(seconds), statistics.median(halves))
+
+
+def real_line(wander: float, wanted: float, runs: int, cap: float) -> Line:
+    """Truth is what the server's law means in the long run, not what it did during the test."""
+    held, seconds, halves = 0, [], []
+    for seed in range(runs):
+        options = [
+            "--step-ms",
+            str(1000 * STEP_SECONDS),
+            "--vary",
+            "1",
+            "--wander",
+            str(wander),
+            "--wander-seed",
+            str(seed),
+        ]
+        argv = ["taskset", "-c", "0", sys.executable, str(SERVER), *options]
+        with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+            port = int(server.stdout.readline())
+            document = load(port, wanted, cap)
+            truth = tokens_a_step(port) / STEP_SECONDS
+            server.kill()
+        error = abs(document["tokens_per_second"] / truth - 1)
+        held += error <= document["half_width"]
+        seconds.append(document["seconds"])
+        halves.append(document["half_width"])
+        print(
+            f"  wander {wander:.0%} run {seed + 1}: off by {error:.2%}, stated {halves[-1]:.2%}", flush=True
+        )
+    return Line("real", wander, wanted, held, runs, statistics.median(seconds), statistics.median(halves))
+
+
+REAL_CLIENTS = 64
+STEP_SECONDS = 0.02
+
+
+def tokens_a_step(port: int) -> float:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/truth", timeout=60) as reply:
+        return json.loads(reply.read())["tokens_per_step"]
+
+
+def load(port: int, wanted: float, cap: float) -> dict:
+    argv = [
+        *("taskset", "-c", "1", sys.executable, "-m", "autotune", "load", "--json"),
+        *("--url", f"http://127.0.0.1:{port}", "--api", "openai", "--model", "m", "--input-tokens", "32"),
+        *("--concurrency", str(REAL_CLIENTS), "--output-tokens", "200"),
+        *("--half-width", str(wanted), "--cap", f"{cap}s"),
+    ]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=cap + 120, check=False)
+    if done.returncode:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)
 
 
 def main() -> None:
-    print("wander  wanted  stated interval holds truth  median seconds  capped")
-    for wander in (0.0, 0.01, 0.03):
-        for wanted in (0.01, 0.02):
-            one = line(wander, wanted)
-            print(
-                f"{one.wander:>6.0%} {one.wanted:>7.0%} {one.held:>23}/{RUNS}"
-                f" {one.seconds:>15.0f} {one.capped:>7}",
-                flush=True,
-            )
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("mode", choices=("virtual", "real"), nargs="?", default="virtual")
+    parser.add_argument("--runs", type=int, default=None, help="a line; 200 in virtual time, 5 real ones")
+    parser.add_argument("--cap", type=float, default=240.0, help="seconds of a real run")
+    options = parser.parse_args()
+    print("rule   wander  wanted  interval holds truth  median seconds  median stated", flush=True)
+    if options.mode == "real":
+        for wander in WANDERS:
+            show(real_line(wander, 0.02, options.runs or 5, options.cap))
+        return
+    for rule, widths in (("final", (0.01, 0.02)), ("quick", (0.02, 0.03, 0.05))):
+        for wander in WANDERS:
+            for wanted in widths:
+                assert rule == "final" or wanted > QUICK_FROM
+                show(virtual_line(rule, wander, wanted, options.runs or RUNS))
+
+
+def show(line: Line) -> None:
+    print(
+        f"{line.rule:<6}{line.wander:>7.0%} {line.wanted:>7.0%} {line.held:>17}/{line.runs}"
+        f" {line.seconds:>15.0f} {line.half_width:>14.2%}",
+        flush=True,
+    )
 
 
 if __name__ == "__main__":

@@ -9,10 +9,12 @@ inference request in the form of its path. Prints its port.
 import argparse
 import asyncio
 import json
+import math
 import os
 import random
 import socket
 import ssl
+import statistics
 import sys
 import time
 from array import array
@@ -54,6 +56,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--client-ca")
     parser.add_argument("--prefix", default="")
     parser.add_argument("--capacity", type=int, default=0, help="streams at once; the others wait")
+    parser.add_argument("--wander", type=float, default=0.0, help="spread of the speed, AR(1) of 20 s")
+    parser.add_argument("--wander-seed", type=int, default=0)
     parser.add_argument("--log-events", help="file for the send times of every event, by peer port")
     return parser.parse_args()
 
@@ -91,6 +95,9 @@ class Truth:
         return {
             **numbers,
             "steady_tokens_per_second": rate,
+            "tokens_per_step": statistics.fmean(step[2] for step in self.steps[steady[0] : steady[-1] + 1])
+            if steady
+            else None,
             "ttft_mean_ms": 1000 * sum(ttft) / len(ttft) if ttft else None,
             "ttft_p99_ms": 1000 * ttft[int(0.99 * (len(ttft) - 1))] if ttft else None,
             "gap_mean_ms": 1000 * sum(gaps) / len(gaps) if gaps else None,
@@ -247,9 +254,10 @@ class Server:
     async def run(self) -> None:
         step = self.options.step_ms / 1000
         due = time.perf_counter() + step
+        pace = wandering(self.options.wander, step, self.options.wander_seed)
         while True:
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            due = max(due + step, time.perf_counter())
+            due = max(due + step / next(pace), time.perf_counter())
             await self.step()
 
     async def step(self) -> None:
@@ -310,6 +318,16 @@ class Server:
             truth.tokens += events * size
             truth.last_event = clock()
         return working
+
+
+def wandering(spread: float, step: float, seed: int):
+    """The speed as a multiple of its mean, one a step: AR(1) with a time constant of 20 s."""
+    source = random.Random(f"wander {seed}")
+    keep = math.exp(-step / 20.0)
+    drift = source.gauss(0.0, spread)
+    while True:
+        yield max(0.5, 1.0 + drift)
+        drift = keep * drift + source.gauss(0.0, spread * math.sqrt(1 - keep * keep))
 
 
 class Connection(asyncio.Protocol):
