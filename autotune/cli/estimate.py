@@ -9,6 +9,7 @@ import click
 if TYPE_CHECKING:
     from autotune.campaign.estimate import Estimate, Lengths
 
+_WIDTH = 18
 SCHEMA_VERSION = 1
 
 
@@ -166,6 +167,14 @@ def _print(found: "Estimate", points: list[dict[str, float]]) -> None:
         click.echo(f"note: {remark}")
     if points:
         click.echo("predicted by the simulator with the llama3-8b step costs, not measured:")
-        click.echo("  " + "  ".join(name.rjust(18) for name in points[0]))
+        click.echo("  " + "  ".join(name.rjust(_WIDTH) for name in points[0]))
     for point in points:
-        click.echo("  " + "  ".join(f"{value:.1f}".rjust(18) for value in point.values()))
+        cells = (_cell(value).rjust(max(_WIDTH, len(name))) for name, value in point.items())
+        click.echo("  " + "  ".join(cells))
+
+
+def _cell(value: float) -> str:
+    """Whole numbers as they are; small rates with two decimals, since a few preemptions matter."""
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.2f}" if value < 1 else f"{value:.1f}"

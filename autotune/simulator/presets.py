@@ -10,24 +10,25 @@ llama3-8b
     What gives the fall at 600 is recomputation. When a run starts, hundreds of sequences are prefilled
     within one residence time and grow together; above about 560 they outgrow the blocks, the youngest
     lose theirs, and what comes back is prefilled again with all it had generated, in many small rounds:
-    at 600 a run of 1,319 prompts has 265 preemptions, 138 prefill rounds instead of 33, and 33 s more of
-    prefill against 5 s less of decode. The fit needs three things: prefill must be dear (69 ms a request,
-    more than half of the time), replies must often run to the limit (over a third of them end at 512),
-    and prefillTimeMsPerReq must be small against decodeTimeMsPerReq (here 45 / 90), so that the running
-    count stays near maxBatchSize; at 600 / 50 it lags so far behind that the blocks last to 800. Not
-    needed for the fit, so left out of it, are swapping, a decode cost that grows faster than the batch,
-    and the older recomputation threshold, which makes the fall milder. Whether the vendor's service had
-    them, three readings cannot tell.
+    at 600 a run of 1,319 prompts has 272 preemptions, 129 prefill rounds instead of 33 at 500, and 33 s
+    more of prefill against 5 s less of decode. The fit needs three things: prefill must be dear (69 ms a
+    request, more than half of the time), replies must often run to the limit (over a third of them end at
+    512), and prefillTimeMsPerReq must be small against decodeTimeMsPerReq (here 45 / 90), so that the
+    running count stays near maxBatchSize; at 600 / 50 it lags so far behind that the blocks last to 800.
+    Not needed for the fit, so left out of it, are swapping, a decode cost that grows faster than the
+    batch, and the older recomputation threshold, which makes the fall milder. Whether the vendor's service
+    had them, three readings cannot tell.
 
     In the steady state the throughput rises to about 3,250 token/s at 560 and falls by 9 % at 600 and by
-    25 % at 650, so part of the fall that a whole run shows at 600 is its start. With 136 blocks and 82
+    24 % at 650, so part of the fall that a whole run shows at 600 is its start. With 136 blocks and 82
     clients the peak is at 32.
 
     A run's time is linear in the step costs once its rounds are known, so the costs were found by
     minimising the largest error over the three readings and four draws of the lengths. Three readings do
     not fix six coefficients: these were kept in the range that two such cards allow (KV cache read at up
     to 800 GB/s, prefill of about 3,000 token/s). The guide's latencies belong to another set-up and are
-    not fitted. `python tests/bench/simulator_calibration.py` prints the readings and the curves.
+    not fitted. `python tests/bench/simulator_calibration.py` prints the readings, where the time of a run
+    goes, and the curves.
 
 vllm-cpu-tiny
     vLLM on two CPU cores with a 4-layer model and 256 blocks of 32 tokens, 64 tokens in and 192 out;

@@ -1,7 +1,9 @@
-"""Prints how the llama3-8b preset reads the vendor's three settings, and its steady-state curve.
+"""Prints how the llama3-8b preset reads the vendor's three settings, why, and its steady-state curve.
 
 Run it with `python tests/bench/simulator_calibration.py`; it takes about half a minute.
 """
+
+from dataclasses import replace
 
 from autotune.model.settings import Settings
 from autotune.simulator.closed_loop import Load
@@ -31,6 +33,23 @@ def print_whole_runs():
         print(f"  {seed}: " + "   ".join(cells))
 
 
+def print_where_the_time_goes():
+    known = preset("llama3-8b")
+    lengths = known.lengths()
+    load = Load(lengths=lengths, concurrency=1000, requests=1319)
+    to_the_limit = sum(request.output_tokens >= 512 for request in lengths.requests) / len(lengths.requests)
+    print(f"replies that end at 512 tokens: {to_the_limit:.0%}")
+    for limit in GUIDE:
+        reading = whole_run(known.rules.with_settings(settings_for(limit)), known.cost, load)
+        work = replace(reading.work, decodes=0, decode_sequences=0, context_tokens=0)
+        prefill = work.seconds(known.cost)
+        print(
+            f"  {limit}: {reading.preemptions} preemptions, {reading.work.prefills} prefill rounds, "
+            f"{prefill:.0f} s prefill ({prefill / reading.seconds:.0%}), "
+            f"{reading.seconds - prefill:.0f} s decode"
+        )
+
+
 def print_curve(blocks, limits, *, concurrency):
     known = preset("llama3-8b").with_blocks(blocks)
     request = CurveRequest(
@@ -51,5 +70,6 @@ def print_curve(blocks, limits, *, concurrency):
 
 if __name__ == "__main__":
     print_whole_runs()
+    print_where_the_time_goes()
     print_curve(2176, CURVE, concurrency=1000)
     print_curve(136, SMALL, concurrency=82)
