@@ -105,13 +105,16 @@ def _facts(path: Path) -> tuple[FileFacts, str]:
 
 
 def _weights_usable(path: str) -> bool:
+    """A folder of mode 750 at most, no link, whose config.json is so too and holds JSON."""
     folder = Path(path)
+    own = folder / "config.json"
     try:
-        mode = stat.S_IMODE(folder.stat().st_mode)
-        own = (folder / "config.json").stat()
-    except OSError:
+        modes = [stat.S_IMODE(place.stat().st_mode) for place in (folder, own)]
+        parse(own.read_text(encoding="utf-8", errors="surrogateescape"))
+    except (OSError, MalformedJson):
         return False
-    return mode & ~_WEIGHTS_MODE == 0 and stat.S_IMODE(own.st_mode) & ~_WEIGHTS_MODE == 0
+    links = folder.is_symlink() or own.is_symlink()
+    return not links and all(mode & ~_WEIGHTS_MODE == 0 for mode in modes)
 
 
 def _path_kind(path: str) -> PathKind:

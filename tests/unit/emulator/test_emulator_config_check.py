@@ -94,10 +94,23 @@ def test_a_file_that_is_not_there_is_refused(home):
     assert verdict.lines[0] == "The input file: none.json is not a regular file or not exists"
 
 
-def test_weights_that_others_may_read_are_refused(home):
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda model: model.chmod(0o755),
+        lambda model: (model / "config.json").chmod(0o644 | 0o007),
+        lambda model: (model / "config.json").write_text("{no json"),
+        lambda model: (model / "config.json").unlink(),
+        lambda model: (model / "config.json").rename(model / "c") and (model / "config.json").symlink_to("c"),
+    ],
+    ids=["open folder", "open file", "no JSON", "no file", "link"],
+)
+def test_weights_that_the_daemon_would_not_read_are_refused_without_a_line(home, spoil):
     path = written(home, {})
-    (home / "model").chmod(0o755)
-    assert not check_file(path, install=home, version="3.0").accepted
+    spoil(home / "model")
+    checked = check_file(path, install=home, version="3.0")
+    assert not checked.accepted
+    assert checked.verdict.lines == ()
 
 
 @pytest.mark.parametrize("version", ["2.3", "3.0"])
