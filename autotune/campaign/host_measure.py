@@ -14,7 +14,7 @@ from autotune.model.measurement import Level
 from autotune.model.protocols import LevelRequest, Listener
 from autotune.model.service import Fact
 
-_CHANGES = ", applied"
+_CHANGES = ", to be applied"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

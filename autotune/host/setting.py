@@ -71,10 +71,13 @@ def _alike(result: SettingResult) -> SettingResult:
 
 
 def _line(result: SettingResult, cpus: list[int]) -> str:
-    change = result.after or result.before or "?"
-    if result.after is not None and result.before not in {None, result.after}:
-        change = f"{result.before} -> {result.after}"
+    planned = result.outcome is SettingOutcome.APPLIED and result.after != result.wanted
+    after = result.wanted if planned else result.after
+    change = after or result.before or "?"
+    if after is not None and result.before not in {None, after}:
+        change = f"{result.before} -> {after}"
+    outcome = "to be applied" if planned else result.outcome.value
     where = f" on CPUs {format_cpu_list(cpus)}" if cpus else ""
     why = f" ({result.reason})" if result.reason else ""
     shown = "" if result.outcome is SettingOutcome.UNAVAILABLE and result.before is None else f"{change}, "
-    return f"{result.name}: {shown}{result.outcome.value}{where}{why}"
+    return f"{result.name}: {shown}{outcome}{where}{why}"

@@ -79,7 +79,7 @@ def measuring(host, clock, campaign):
             host.with_settings = False
             host.log.append("restore")
 
-    def make(pairs=2, lines=("governor: powersave, applied",), **changes):
+    def make(pairs=2, lines=("governor: powersave -> performance, to be applied",), **changes):
         side = HostSide(
             engine=host,
             source=host,

@@ -69,9 +69,11 @@ def test_an_ordinary_virtual_machine_has_huge_pages_and_no_governor(host, journa
     assert "unavailable" in summary([governor])[0]
 
 
-def test_planning_touches_nothing(host):
+def test_planning_touches_nothing_and_says_what_is_to_come(host):
     host.governors(MIXED).huge_pages()
-    assert SettingOutcome.APPLIED in outcomes(plan(GUIDE, host.root))
+    planned = plan(GUIDE, host.root)
+    assert SettingOutcome.APPLIED in outcomes(planned)
+    assert summary(planned)[0] == "transparent_hugepages: madvise -> always, to be applied"
     assert host.governor_values() == MIXED
 
 
