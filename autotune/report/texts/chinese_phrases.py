@@ -91,6 +91,11 @@ FACTS = {
     "model_weights": "模型权重",
     "irqbalance": "irqbalance 服务",
     "tuned": "tuned 服务",
+    "stopped_services": "停用的服务",
+    "memory_policy": "内存策略",
+    "service CPUs": "服务的 CPU",
+    "service bound": "绑核回读",
+    "service memory": "内存策略回读",
 }
 
 VALUES = {
@@ -125,6 +130,13 @@ VALUES = {
     "否则模型进程会自行绑定到其 NPU 所在节点",
     "CPUs that each model worker takes": "每个模型进程占用的 CPU 数",
     "/sys is read-only here, as in a container": "/sys 只读，如在容器中",
+    "all {} processes on CPUs {}, read back": "全部 {} 个进程在 CPU {} 上（回读）",
+    "{} of {} processes on CPUs {}; bound themselves elsewhere: {}": "{}/{} 个进程在 CPU {} 上；"
+    "自行绑定到别处：{}",
+    "{} for {} of {} processes, read back": "{}：{}/{} 个进程（回读）",
+    "service on CPUs {} ({})": "服务在 CPU {} 上（{}）",
+    "service not bound ({})": "服务未绑核（{}）",
+    "numactl is not installed": "未安装 numactl",
     "unavailable": "不可用",
     "unavailable ({})": "不可用（{}）",
 }
