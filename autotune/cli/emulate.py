@@ -1,5 +1,6 @@
 """`autotune emulate`: make a MindIE-shaped install whose daemon is the bundled stand-in."""
 
+import json
 from pathlib import Path
 
 import click
@@ -43,6 +44,19 @@ import click
 )
 @click.option("--seed", default=1, show_default=True, type=int)
 @click.option("--release", default="3.0", show_default=True, help="Release of MindIE whose behaviour it has.")
+@click.option(
+    "--fault",
+    "faults",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="What goes wrong, like out_of_memory_at=600 or error_rate=0.01; may be repeated. "
+    "While it runs: edit `faults` in the install's file EMULATED.",
+)
+@click.option(
+    "--trace",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="File for every call of its scheduler, one JSON line each.",
+)
 def command(
     *,
     directory: Path,
@@ -54,8 +68,11 @@ def command(
     noise: float,
     seed: int,
     release: str,
+    faults: tuple[str, ...],
+    trace: Path | None,
 ) -> None:
     """Make an install of the emulated daemon: bin/mindieservice_daemon, conf/config.json, set_env.sh."""
+    from autotune.emulator.faults import read_faults
     from autotune.emulator.install import InstallOptions, make_install
     from autotune.process.ports import choose_free
 
@@ -71,6 +88,17 @@ def command(
         version=release,
         noise=noise,
         seed=seed,
+        faults=read_faults(dict(_named(fault) for fault in faults)),
+        trace=str(trace.absolute()) if trace else "",
     )
     made = make_install(directory, options)
     click.echo(f"{made}: emulated MindIE, {model}, {blocks} blocks, {time_scale:g} times faster than real")
+
+
+def _named(fault: str) -> tuple[str, object]:
+    """The name and the value, which is JSON or else a word."""
+    name, _, text = fault.partition("=")
+    try:
+        return name, json.loads(text)
+    except ValueError:
+        return name, text

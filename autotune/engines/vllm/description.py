@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from autotune.engines.vllm.cpu_binding import cpu_binding
 from autotune.engines.vllm.facts import ServerFacts, grid_of
 from autotune.engines.vllm.installed import installed_versions, version_text
 from autotune.engines.vllm.motor_config import MotorConfig
@@ -23,6 +24,7 @@ def describe(serving: Serving, facts: ServerFacts, found: Settings, options: Vll
     """Describe what a command serves."""
     script = options.script
     versions = installed_versions(serving.words, options.environment)
+    binding = cpu_binding(serving.arguments, ascend="vllm_ascend" in versions)
     high = facts.max_num_batched_tokens
     return Description(
         kind="vllm",
@@ -35,7 +37,11 @@ def describe(serving: Serving, facts: ServerFacts, found: Settings, options: Vll
         max_input_token_len=facts.max_model_len,
         config_path=str(script) if script else "",
         grid=grid_of(facts, most=min(GRID_TOP, high or GRID_TOP)),
-        facts=(*_facts(facts, versions, options), *notable(options.environment)),
+        facts=(
+            *_facts(facts, versions, options),
+            *([Fact(name="vLLM CPU binding", value=binding)] if binding else []),
+            *notable(options.environment),
+        ),
     )
 
 

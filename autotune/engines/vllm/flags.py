@@ -34,6 +34,7 @@ class Flag(Enum):
     NO_ENABLE_CHUNKED_PREFILL = "no-enable-chunked-prefill"
     ENFORCE_EAGER = "enforce-eager"
     CUDAGRAPH_CAPTURE_SIZES = "cudagraph-capture-sizes"
+    ADDITIONAL_CONFIG = "additional-config"
     COMPILATION_CONFIG = "compilation-config"
     COMPILATION_SHORT = "O"
     SPECULATIVE_CONFIG = "speculative-config"
