@@ -1,11 +1,11 @@
 """Apply: put a proven winner into the service's configuration or script; roll the last one back."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autotune.campaign.guards import guarded, recovering, this_run
-from autotune.campaign.proven import conditions
+from autotune.campaign.proven import conditions, settings_now
 from autotune.campaign.winner_text import winner_text
 from autotune.engines.mindie.config_file import replace, restore
 from autotune.engines.vllm.winner import flags_to_set
@@ -25,18 +25,23 @@ from autotune.store.state import StateDirectory, make_private
 _PROVEN = (VerdictCode.IMPROVED, VerdictCode.EQUAL_SMALLER)
 
 
-def apply(campaign: Campaign, state: StateDirectory) -> tuple[str, ...]:
+def apply(campaign: Campaign, state: StateDirectory, *, root: Path = Path("/")) -> tuple[str, ...]:
     """Write the winner's values into config.json or run_vllm.sh; only the named values differ.
 
     Gives one line for each thing. Raises Refused when the run proved nothing or there is no file to write,
     NotRestored when somebody changed the values since, which stay; Busy while a campaign runs on the service.
     """
     with guarded(state, campaign):
-        return put_in_place(campaign, state)
+        return put_in_place(campaign, state, now=settings_now(root))
 
 
-def put_in_place(campaign: Campaign, state: StateDirectory) -> tuple[str, ...]:
-    """The same for a caller that holds the service's lock."""
+def put_in_place(
+    campaign: Campaign, state: StateDirectory, *, now: Mapping[str, str] | None = None
+) -> tuple[str, ...]:
+    """The same for a caller that holds the service's lock.
+
+    `now` are the host settings of this moment; None at the end of the campaign itself.
+    """
     winner = _winner(campaign)
     by_hand = told_by_hand(campaign)
     if by_hand:
@@ -45,7 +50,7 @@ def put_in_place(campaign: Campaign, state: StateDirectory) -> tuple[str, ...]:
     wanted = winner_text(campaign, winner, path)
     values = ", ".join(f"{name} {value}" for name, value in winner.as_dict().items())
     if not wanted.changes:
-        return (f"{path}: {values} (there already)", *conditions(campaign))
+        return (f"{path}: {values} (there already)", *conditions(campaign, now))
     backups = state.root / "applied"
     make_private(backups, uid=os.geteuid())
     replace(path, wanted.text, _applied(state), backups)
@@ -53,7 +58,7 @@ def put_in_place(campaign: Campaign, state: StateDirectory) -> tuple[str, ...]:
         f"{path}: {values}",
         f"the service reads it at its next start; autotune rollback{state_option(campaign)} undoes it",
         *wanted.notes,
-        *conditions(campaign),
+        *conditions(campaign, now),
     )
 
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from autotune.model.protocols import Clock
+from autotune.process.held_back import is_switched_off
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -53,12 +54,16 @@ class InterruptibleClock:
 
     @contextmanager
     def stopping_on_signals(self) -> Iterator[None]:
-        """Turn SIGINT, SIGTERM and SIGHUP into KeyboardInterrupt at the places that allow it."""
-        before = [signal.signal(number, self._note) for number in _SIGNALS]
+        """Turn SIGINT, SIGTERM and SIGHUP into KeyboardInterrupt at the places that allow it.
+
+        A SIGHUP that nohup has switched off stays off.
+        """
+        heard = [number for number in _SIGNALS if not is_switched_off(number)]
+        before = [(number, signal.signal(number, self._note)) for number in heard]
         try:
             yield
         finally:
-            for number, handler in zip(_SIGNALS, before, strict=True):
+            for number, handler in before:
                 signal.signal(number, handler)
 
     def _note(self, number: int, frame: FrameType | None) -> None:

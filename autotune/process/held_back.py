@@ -26,7 +26,7 @@ def held_back() -> Iterator[None]:
     def keep(number: int, _frame: FrameType | None) -> None:
         came.append(number)
 
-    before = [(number, signal.signal(number, keep)) for number in INTERRUPTS]
+    before = [(number, signal.signal(number, keep)) for number in INTERRUPTS if not is_switched_off(number)]
     try:
         yield
     except NotRestored:
@@ -37,3 +37,8 @@ def held_back() -> Iterator[None]:
             signal.signal(sign, handler)
         for number in dict.fromkeys(came):
             signal.raise_signal(number)
+
+
+def is_switched_off(number: signal.Signals) -> bool:
+    """Whether the starter wants a lost terminal ignored, as nohup does."""
+    return number is signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN

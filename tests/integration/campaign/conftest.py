@@ -42,6 +42,8 @@ class Job:
     state: Path
     reports: Path
     started: list[subprocess.Popen] = field(default_factory=list)
+    driver: tuple[str, ...] = ("-m", "autotune")
+    """Or one that gives it another /sys."""
 
     @property
     def config(self) -> Path:
@@ -54,7 +56,7 @@ class Job:
 
     def run(self, *arguments: str, timeout: float = 110.0) -> subprocess.CompletedProcess:
         return subprocess.run(
-            [sys.executable, "-m", "autotune", *arguments],
+            [sys.executable, *self.driver, *arguments],
             capture_output=True,
             text=True,
             timeout=timeout,

@@ -117,11 +117,15 @@ def test_a_second_run_on_the_same_install_is_turned_away_and_changes_nothing(mak
     assert process.returncode == 130
 
 
-def test_apply_and_rollback_touch_only_the_named_values(make_job):
+def test_apply_and_rollback_touch_only_the_named_values_and_the_host_settings_that_stay_with_them(make_job):
     job = make_job()
+    governor = job.directory / "host/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+    governor.parent.mkdir(parents=True)
+    governor.write_text("schedutil\n")
+    job.driver = ("-m", "tests.torture.tuner", str(job.directory / "host"), str(job.directory / "clock"))
     before = job.fingerprint()
     text = job.config.read_text()
-    done = job.tune("--apply")
+    done = job.tune("--apply", "--set", "host.governor=performance", "--set", "host.keep=true")
     assert done.returncode == 0, done.stderr
     campaign = campaign_of(job)
     if not campaign.applied:
@@ -133,8 +137,11 @@ def test_apply_and_rollback_touch_only_the_named_values(make_job):
     ]
     assert 1 <= len(changed) <= 4
     assert all("max" in old or "support" in old for old, _ in changed)
+    assert governor.read_text().strip() == "performance"
+    assert "these host settings stay until the next boot" in done.stderr
     assert job.run("rollback", "--state", str(job.state)).returncode == 0
     assert job.fingerprint() == before
+    assert governor.read_text().strip() == "schedutil"
     assert job.run("apply", campaign.run, "--state", str(job.state)).returncode == 0
     job.config.write_text(job.config.read_text().replace('"maxIterTimes" : 512', '"maxIterTimes" : 500'))
     hand_edited = job.config.read_text()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autotune.campaign.apply import apply, kept, rollback, told_by_hand
+from autotune.campaign.apply import apply, kept, put_in_place, rollback, told_by_hand
 from autotune.campaign.proven import AFTERWARDS, KEPT, PUT_BACK
 from autotune.campaign.winner_text import CONFIG_SHA256
 from autotune.errors import Busy, NotRestored, Refused
@@ -129,17 +129,34 @@ def test_nothing_is_taken_back_while_a_campaign_runs(campaign, state, script):
     assert b"=144" in script.read_bytes()
 
 
+PROVEN_WITH = Fact(name="governor", value="schedutil -> performance, applied on CPUs 0-1")
+
+
 @pytest.mark.parametrize(
     ("ending", "words"), [(KEPT, "stay until the next boot"), (PUT_BACK, "were put back after the trials")]
 )
-def test_what_the_winner_was_proven_under_is_told(campaign, state, script, ending, words):
+def test_at_the_end_of_a_campaign_it_is_told_what_becomes_of_the_host_settings(
+    campaign, state, script, ending, words
+):
     run = proven(campaign, script, 144)
-    facts = (
-        Fact(name="governor", value="schedutil -> performance, applied on CPUs 0-1"),
-        Fact(name=AFTERWARDS, value=ending),
-    )
+    facts = (PROVEN_WITH, Fact(name=AFTERWARDS, value=ending))
     run = replace(run, environment=(*run.environment, *facts))
-    assert any(words in line and "proven with governor schedutil" in line for line in apply(run, state))
+    lines = put_in_place(run, state)
+    assert any(words in line and "proven with governor schedutil" in line for line in lines)
+
+
+@pytest.mark.parametrize(("governor", "told"), [("schedutil", True), ("performance", False)])
+def test_later_it_is_told_when_the_host_is_not_as_the_winner_was_proven(
+    campaign, state, script, tmp_path, governor, told
+):
+    place = tmp_path / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+    place.parent.mkdir(parents=True)
+    place.write_text(governor + "\n")
+    run = proven(campaign, script, 144)
+    run = replace(run, environment=(*run.environment, PROVEN_WITH, Fact(name=AFTERWARDS, value=KEPT)))
+    lines = apply(run, state, root=tmp_path)
+    assert any("proven with governor" in line for line in lines)
+    assert any("this host is at governor schedutil now" in line for line in lines) is told
 
 
 def test_host_settings_that_stay_with_a_winner_go_with_it(campaign, state, script, tmp_path):

@@ -17,7 +17,7 @@ def interruptible(clock) -> InterruptibleClock:
     return InterruptibleClock(clock)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_outside_waits_for_the_next_sleep(interruptible, number):
     with interruptible.stopping_on_signals():
         wish(number)
@@ -55,3 +55,14 @@ def test_the_handlers_of_before_come_back(interruptible):
     with interruptible.stopping_on_signals():
         assert signal.getsignal(signal.SIGINT) != before
     assert signal.getsignal(signal.SIGINT) == before
+
+
+def test_a_lost_terminal_is_no_end_where_nohup_switched_that_off(interruptible):
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with interruptible.stopping_on_signals():
+            wish(signal.SIGHUP)
+            assert not interruptible.stop_wanted
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
