@@ -8,6 +8,7 @@ second launch, when descriptors pile up, when the readings drift beyond their in
 
 import argparse
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from pathlib import Path
 
 import psutil
 
+from autotune.cli.rows import PURPOSES
 from autotune.emulator.install import InstallOptions, make_install
 from autotune.model.launch import LaunchRecord
 from autotune.process.ports import choose_free
@@ -26,6 +28,7 @@ from autotune.store.study import CampaignStore
 
 REPOSITORY = Path(__file__).parents[2]
 SAMPLE_SECONDS = 2.0
+_ROW = re.compile(rf"^ *\d+ +({'|'.join(PURPOSES.values())}) ", re.MULTILINE)
 MOST_GROWTH = 0.10
 PROFILE = """\
 name: soak
@@ -172,7 +175,7 @@ def _samples(process: "subprocess.Popen[bytes]", log: Path) -> list[Sample]:
             rss, descriptors = tuner.memory_info().rss, tuner.num_fds()
         except psutil.Error:
             break
-        rows = sum(line[:1].isdigit() for line in log.read_text(errors="replace").splitlines())
+        rows = len(_ROW.findall(log.read_text(errors="replace")))
         sample = Sample(time.monotonic() - began, rss / 2**20, descriptors, rows)
         found.append(sample)
         time.sleep(SAMPLE_SECONDS)

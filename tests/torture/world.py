@@ -19,6 +19,7 @@ from pathlib import Path
 
 import psutil
 
+from autotune.cli.rows import PURPOSES
 from autotune.emulator.faults import Faults
 from autotune.emulator.install import InstallOptions, make_install
 from autotune.emulator.marker import read_marker, write_marker
@@ -64,7 +65,7 @@ for _ in range(400):
         break
     time.sleep(0.05)
 """
-_ROW = re.compile(r"^\d+ +(incumbent|scout|candidate|confirmation) ", re.MULTILINE)
+_ROW = re.compile(rf"^ *\d+ +({'|'.join(PURPOSES.values())}) (?!.*not finished)", re.MULTILINE)
 
 
 class Failed(AssertionError):

@@ -125,7 +125,7 @@ def test_apply_and_rollback_touch_only_the_named_values_and_the_host_settings_th
     job.driver = ("-m", "tests.torture.tuner", str(job.directory / "host"), str(job.directory / "clock"))
     before = job.fingerprint()
     text = job.config.read_text()
-    done = job.tune("--apply", "--set", "host.governor=performance", "--set", "host.keep=true")
+    done = job.tune("--apply", "--set", "host.governor=performance", "--set", "host.keep=true", timeout=220)
     assert done.returncode == 0, done.stderr
     campaign = campaign_of(job)
     if not campaign.applied:
