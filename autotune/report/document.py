@@ -166,6 +166,7 @@ def _measurement(level: Measurement) -> Json:
         "client_send_delay_ms": level.client_send_delay_ms,
         "capped": level.capped,
         "assumed_noise": level.assumed_noise,
+        "goodput": level.goodput,
     }
 
 
@@ -205,4 +206,5 @@ def _decision(decision: Decision) -> Json:
         "settings": dict(decision.settings.as_dict()) if decision.settings else None,
         "concurrency": decision.concurrency,
         "reason": clean(decision.reason),
+        "expected": dict(dataclasses.asdict(decision.expected)) if decision.expected else None,
     }

@@ -1,4 +1,6 @@
 import json
+import os
+from pathlib import Path
 
 import jsonschema
 import pytest
@@ -8,6 +10,8 @@ from autotune.report.document import SCHEMA_VERSION, document_text, report_docum
 from autotune.report.texts.languages import LANGUAGES, language
 
 from . import example_campaigns as examples
+from .schema_page import keys, page
+from .stored_campaigns import NAMES, stored
 
 EVERY = [
     examples.guide(),
@@ -90,3 +94,25 @@ def test_a_log_line_of_a_megabyte_is_cut_and_counted():
     assert len(text) < 100_000
     assert "\x1b" not in text
     assert "\u202e" not in text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_documents_of_real_runs_keep_to_the_schema(name):
+    document = json.loads(document_text(report_document(stored(name), language("en"))))
+    jsonschema.validate(document, schema())
+
+
+def test_what_was_expected_of_a_launch_is_in_its_decision():
+    document = report_document(examples.with_failures(), language("en"))
+    assert [decision["expected"] for decision in document["decisions"]][2:4] == [
+        None,
+        {"tokens_per_second": 2940.0, "half_width": 0.03},
+    ]
+
+
+def test_every_key_is_explained_on_the_page_of_the_docs():
+    place, text = Path(__file__).parents[3] / "docs" / "report-json.md", page(schema())
+    if os.environ.get("AUTOTUNE_WRITE_GOLDEN"):
+        place.write_text(text, encoding="utf-8")
+    assert all(words for *_, words in keys(schema(), ""))
+    assert place.read_text(encoding="utf-8") == text
