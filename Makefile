@@ -68,7 +68,7 @@ try-wheelhouse: $(VENV)/.runtime ## Install here from such a folder alone, and r
 wheels: $(VENV)/.runtime ## For every locked dependency the aarch64 wheel of each Python; writes reports/bench/wheels.md
 	@$(BIN)/python -m tests.airgap.table --report reports/bench/wheels.md
 
-docs: $(VENV)/.dev ## Write the pages that are made from the code: command line, messages
+docs: $(VENV)/.dev ## Write the pages that are made from the code: command line, messages, report.json
 	@$(BIN)/python -m tests.docs
 
 audit: $(VENV)/.dev ## Known weaknesses of the locked packages, and bandit over the code
@@ -105,10 +105,9 @@ demo-vllm: $(VENV)/.runtime ## Tune real vLLM on CPU
 	sh tests/integration/vllm/setup.sh .venv-vllm $(PYTHON)
 	sh tests/integration/vllm/demo.sh $(BIN)/autotune .venv-vllm
 
-sample: $(VENV)/.runtime ## Make the checked-in sample report again
-	@rm -rf .demo && chmod go-w profiles/*.yaml
-	@$(BIN)/autotune emulate --install .demo/install $(EMULATED) >&2
-	@$(BIN)/autotune tune profiles/mindie-demo.yaml --yes --output reports/sample
+sample: $(VENV)/.dev ## Make the checked-in sample report and its pictures again
+	@chmod go-w profiles/*.yaml
+	@$(BIN)/python -m tests.sample.make_sample $(EMULATED)
 
 lock: ## Pin every dependency with its hashes
 	$(PYTHON) -m venv $(VENV)-lock && $(VENV)-lock/bin/pip install --quiet uv

@@ -37,8 +37,8 @@ def chinese_fonts() -> tuple[str, ...]:
     return tuple(name for name in CHINESE_FONTS if name in installed)
 
 
-def images(plot: Plot, names: Mapping[PointKind, str]) -> tuple[bytes, bytes]:
-    """PNG and SVG of the chart, the same bytes for the same plot. `names` go into the legend."""
+def images(plot: Plot, names: Mapping[PointKind, str], flag_name: str) -> tuple[bytes, bytes]:
+    """PNG and SVG of the chart, the same bytes for the same plot. The names go into the legend."""
     import matplotlib as mpl
 
     with mpl.rc_context(
@@ -49,14 +49,14 @@ def images(plot: Plot, names: Mapping[PointKind, str]) -> tuple[bytes, bytes]:
             "axes.unicode_minus": False,
         }
     ):
-        figure = _figure(plot, names)
+        figure = _figure(plot, names, flag_name)
         png, svg = io.BytesIO(), io.BytesIO()
         figure.savefig(png, format="png", dpi=144, metadata={"Software": None})
         figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
     return png.getvalue(), svg.getvalue()
 
 
-def _figure(plot: Plot, names: Mapping[PointKind, str]) -> Any:
+def _figure(plot: Plot, names: Mapping[PointKind, str], flag_name: str) -> Any:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.0, 4.6), layout="constrained")
@@ -67,7 +67,7 @@ def _figure(plot: Plot, names: Mapping[PointKind, str]) -> Any:
         axes.plot(xs, ys, color=COLOURS[trace.kind], linewidth=1.2, alpha=0.6, linestyle=_dashes(trace.kind))
     for kind in PointKind:
         _draw_kind(axes, kind, [mark for mark in plot.marks if mark.kind is kind], names[kind])
-    _draw_signs(axes, plot)
+    _draw_signs(axes, plot, plot_label(flag_name))
     axes.set_xlim(*plot.x_range)
     axes.set_ylim(*plot.y_range)
     axes.set_xlabel(plot_label(plot.x_label))
@@ -117,20 +117,34 @@ def _draw_kind(axes: Any, kind: PointKind, marks: list[Mark], name: str) -> None
     )
 
 
-def _draw_signs(axes: Any, plot: Plot) -> None:
+def _draw_signs(axes: Any, plot: Plot, flag_name: str) -> None:
     floor = plot.y_range[0]
     for cross in plot.crosses:
         axes.plot([cross.x], [floor], marker="x", color="#b42318", markersize=9, clip_on=False, linestyle="")
+    flagged = [mark for mark in plot.marks if mark.flagged]
+    if flagged:
+        lows = [mark.y if mark.low is None else mark.low for mark in flagged]
+        below = [max(low - 0.035 * (plot.y_range[1] - floor), floor) for low in lows]
+        axes.plot([mark.x for mark in flagged], below, "^", color="#8a5300", markersize=6, label=flag_name)
+    middle = sum(plot.x_range) / 2
     for mark in plot.marks:
         if mark.name:
-            place = (0, 8) if mark.best else (0, -16)
-            end = mark.high if mark.best else mark.low
-            axes.annotate(
-                plot_label(mark.name),
-                (mark.x, mark.y if end is None else end),
-                xytext=place,
-                textcoords="offset points",
-                ha="center",
-                fontsize="small",
-                fontweight="bold" if mark.best else "normal",
-            )
+            _annotate(axes, mark, is_left=mark.x < middle)
+
+
+def _annotate(axes: Any, mark: Mark, *, is_left: bool) -> None:
+    """The best mark's name above it, any other's beside its mark, towards the middle of the chart."""
+    from matplotlib.patheffects import withStroke
+
+    place = (0, 8) if mark.best else (9 if is_left else -9, -4)
+    sideways = "left" if is_left else "right"
+    axes.annotate(
+        plot_label(mark.name),
+        (mark.x, mark.high if mark.best and mark.high is not None else mark.y),
+        xytext=place,
+        textcoords="offset points",
+        ha="center" if mark.best else sideways,
+        fontsize="small",
+        fontweight="bold" if mark.best else "normal",
+        path_effects=[withStroke(linewidth=3, foreground="white")],
+    )

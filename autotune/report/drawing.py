@@ -14,6 +14,9 @@ from autotune.report.plot import Band, Mark, Plot, Scale, Ticks, ticks
 
 MOST_FOCUSABLE = 40
 TIP_LINE = 17.0
+LABEL_LINE = 14.0
+LEFT = 56.0
+RIGHT = 16.0
 TEXT_SIZE = 12.0
 NAME_HEIGHT = 13.0
 
@@ -28,6 +31,8 @@ class Canvas:
     y: Scale
     x_ticks: Ticks
     y_ticks: Ticks
+    x_label: tuple[str, ...]
+    """In as many lines as it needs."""
 
     @property
     def left(self) -> float:
@@ -53,13 +58,16 @@ class Canvas:
 def canvas(plot: Plot, *, width: float, height: float) -> Canvas:
     """Axes that hold the whole plot; fewer ticks where there is less room."""
     (x_low, x_high), (y_low, y_high) = plot.x_range, plot.y_range
+    lines = broken(plot.x_label, width - LEFT - RIGHT)
+    bottom = height - 34.0 - LABEL_LINE * len(lines)
     return Canvas(
         width=width,
         height=height,
-        x=Scale(low=x_low, high=x_high, start=56.0, end=width - 16.0),
-        y=Scale(low=y_low, high=y_high, start=height - 48.0, end=40.0),
+        x=Scale(low=x_low, high=x_high, start=LEFT, end=width - RIGHT),
+        y=Scale(low=y_low, high=y_high, start=bottom, end=40.0),
         x_ticks=ticks(x_low, x_high, round(width / 95)),
         y_ticks=ticks(y_low, y_high, round(height / 55)),
+        x_label=lines,
     )
 
 
@@ -143,7 +151,17 @@ def _axes(plot: Plot, area: Canvas) -> Markup:
     middle = (area.left + area.right) / 2
     parts += [
         element("line", x1=area.left, x2=area.right, y1=area.bottom, y2=area.bottom, class_="axis"),
-        element("text", plot.x_label, x=middle, y=area.height - 8, class_="label", text_anchor="middle"),
+        *(
+            element(
+                "text",
+                line,
+                x=middle,
+                y=area.bottom + 40 + LABEL_LINE * at,
+                class_="label",
+                text_anchor="middle",
+            )
+            for at, line in enumerate(area.x_label)
+        ),
         element("text", plot.y_label, x=4, y=14, class_="label"),
     ]
     return join(*parts)
@@ -192,7 +210,7 @@ def _interval(mark: Mark, x: float, area: Canvas) -> Markup | None:
 def _flag_top(mark: Mark, area: Canvas) -> float:
     """Below the interval; below the mark itself where the interval leaves the chart."""
     below = area.y(mark.y) + 8 if mark.low is None else area.y(mark.low) + 6
-    return below if below < area.bottom - 10 else min(area.y(mark.y) + 9, area.bottom - 10)
+    return below if below < area.bottom - 28 else min(area.y(mark.y) + 9, area.bottom - 28)
 
 
 def _shape(kind: PointKind, x: float, y: float) -> Markup:
@@ -270,6 +288,14 @@ def _tip(x: float, y: float, lines: tuple[str, ...], area: Canvas) -> Markup:
     return element(
         "g", element("rect", x=left, y=top, width=width, height=height, rx=5), *texts, class_="tip"
     )
+
+
+def broken(text: str, width: float) -> tuple[str, ...]:
+    """A label in one line, or broken before its remark in brackets where it is wider than that."""
+    head, bracket, tail = text.partition("（") if "（" in text else text.partition(" (")
+    if text_width(text) <= width or not bracket:
+        return (text,)
+    return head, f"{bracket}{tail}".strip()
 
 
 def text_width(text: str) -> float:

@@ -13,6 +13,9 @@ from autotune.report.tables import Column, Table, number_cell, text_cell
 from autotune.report.texts.words import Language
 from autotune.report.touched import is_host_setting
 
+COUNTED, ALLOWED = "cpus", "allowed CPUs"
+"""The number of CPUs says nothing beside their list."""
+
 
 def changes_table(campaign: Campaign, language: Language) -> Table:
     """Every setting whose recommended value differs from the one found; no rows without proven advice."""
@@ -90,6 +93,8 @@ def _run(campaign: Campaign, language: Language) -> list[tuple[str, str]]:
 def _pairs(facts: Iterable[Fact], language: Language) -> list[tuple[str, str]]:
     """Each name once: of two facts with one name the later one says more."""
     latest = {fact.name: fact.value for fact in facts}
+    if ALLOWED in latest:
+        latest.pop(COUNTED, None)
     return [(fact_name(name, language), fact_value(value, language)) for name, value in latest.items()]
 
 

@@ -89,7 +89,7 @@ def _write_charts(
         for place in places:
             place.unlink(missing_ok=True)
         return None, None
-    for place, content in zip(places, images(plot, shown.points), strict=True):
+    for place, content in zip(places, images(plot, shown.points, shown.labels.with_preemptions), strict=True):
         _write_bytes(place, content)
     return places
 

@@ -8,7 +8,7 @@ from autotune.report.figures import MISSING, duration, milliseconds, over, perce
 from autotune.report.knob_names import knob_name, value_text
 from autotune.report.parts import Times
 from autotune.report.phrases import reason_text
-from autotune.report.safe_text import one_line
+from autotune.report.safe_text import clean, one_line
 from autotune.report.tables import Cell, Column, Table, number_cell, text_cell
 from autotune.report.texts.words import Language
 
@@ -58,7 +58,7 @@ def failures_table(campaign: Campaign, language: Language) -> Table:
             number_cell(str(launch.number), launch.number),
             number_cell(str(launch.settings.max_batch_size), launch.settings.max_batch_size),
             text_cell(language.causes[launch.cause] if launch.cause else MISSING, "bad"),
-            text_cell(one_line(launch.detail)),
+            text_cell(clean(launch.detail), "log"),
         )
         for launch in campaign.launches
         if launch.outcome is Outcome.FAILED

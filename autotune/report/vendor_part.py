@@ -5,7 +5,7 @@ from autotune.report.evidence import best
 from autotune.report.figures import duration, over, percent, rate
 from autotune.report.knob_names import knob_name
 from autotune.report.parts import Note, Part
-from autotune.report.tables import Column, Table, number_cell, text_cell
+from autotune.report.tables import Cell, Column, Table, number_cell, text_cell
 from autotune.report.texts.words import Language
 from autotune.report.vendor import STEP, VendorRun, VendorStep, vendor_run
 
@@ -26,6 +26,12 @@ def vendor_parts(campaign: Campaign, language: Language) -> tuple[Part, ...]:
     return tuple(parts)
 
 
+def _remark(run: VendorRun, step: VendorStep, language: Language) -> Cell:
+    if step.tokens_per_second is None:
+        return text_cell(language.labels.failed_value, "bad")
+    return text_cell(language.labels.vendor_choice if run.complete and step == run.chosen else "", "good")
+
+
 def _sign(step: VendorStep) -> str:
     if step.at_most:
         return "≤ "
@@ -38,7 +44,7 @@ def _vendor_table(campaign: Campaign, run: VendorRun, language: Language) -> Tab
             number_cell(str(place), place),
             number_cell(str(step.batch), step.batch),
             number_cell(f"{_sign(step)}{rate(step.tokens_per_second)}", step.tokens_per_second),
-            text_cell(language.labels.vendor_choice if run.complete and step == run.chosen else "", "good"),
+            _remark(run, step, language),
         )
         for place, step in enumerate(run.steps, start=1)
     )

@@ -40,6 +40,14 @@ def high_pipe():
     return moved
 
 
+def low_descriptors():
+    """Takes the descriptors up to 4 that are free, so that subprocess does not use them for itself."""
+    taken = [os.open(os.devnull, os.O_RDONLY)]
+    while taken[-1] < 4:
+        taken.append(os.open(os.devnull, os.O_RDONLY))
+    return taken
+
+
 class Chromium:
     """One browser with one page; every event that it sent is kept."""
 
@@ -53,18 +61,19 @@ class Chromium:
         self._folder = tempfile.TemporaryDirectory(prefix="chromium-")
         to_read, self._write = high_pipe()
         self._read, to_write = high_pipe()
+        taken = low_descriptors()
         self._process = subprocess.Popen(
             [self._program, *FLAGS, f"--user-data-dir={self._folder.name}"],
             preexec_fn=lambda: (os.dup2(to_read, 3), os.dup2(to_write, 4)),  # noqa: PLW1509 - one thread
-            pass_fds=(3, 4),
+            close_fds=False,  # matplotlib closes its fonts in a fork, and they may be 3 and 4
             env={**os.environ, "TMPDIR": self._folder.name},
             start_new_session=True,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        os.close(to_read)
-        os.close(to_write)
+        for end in (to_read, to_write, *taken):
+            os.close(end)
         try:
             target = self._send("Target.createTarget", url="about:blank")["targetId"]
             attached = self._send("Target.attachToTarget", targetId=target, flatten=True)
@@ -113,10 +122,10 @@ class Chromium:
         """Move the pointer."""
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
 
-    def screenshot(self, path):
-        """The whole page as PNG."""
+    def screenshot(self, path, height=None):
+        """The whole page as PNG, or so much of it from the top."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": height or size["height"], "scale": 1}
         picture = self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)
         Path(path).write_bytes(base64.b64decode(picture["data"]))
 

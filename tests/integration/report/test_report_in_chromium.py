@@ -4,12 +4,16 @@ import os
 
 import pytest
 
-from autotune.report.files import write_report
+from autotune.report.html import page
+from autotune.report.sections import build
+from autotune.report.texts.languages import language
 
 from ...unit.report import example_campaigns as examples  # noqa: TID252 - no second copy
+from ...unit.report.stored_campaigns import NAMES, stored  # noqa: TID252 - no second copy
 from .chromium import Chromium, find_chromium
 
 pytestmark = pytest.mark.slow
+REAL = [f"real {name}" for name in NAMES]
 VIEWS = [
     (1280, False, "screen"),
     (1280, True, "screen"),
@@ -80,16 +84,24 @@ def pages(tmp_path_factory):
         "failures": examples.with_failures(),
         "interrupted": examples.interrupted(),
         "hostile": examples.hostile(),
+        **{f"real {name}": stored(name) for name in NAMES},
     }
-    return {
-        (name, code): write_report(campaign, root / f"{name}-{code}", language=code).html
-        for name, campaign in campaigns.items()
-        for code in ("en", "zh")
-    }
+    places = {(name, code): root / f"{name}-{code}.html" for name in campaigns for code in ("en", "zh")}
+    for (name, code), place in places.items():
+        words = language(code)
+        place.write_text(page(build(campaigns[name], words), campaigns[name], words), encoding="utf-8")
+    return places
 
 
-@pytest.mark.parametrize("code", ["en", "zh"])
-@pytest.mark.parametrize("name", ["guide", "failures", "interrupted", "hostile"])
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("failures", "en"),
+        ("interrupted", "zh"),
+        ("hostile", "en"),
+        *((name, code) for name in REAL for code in ("en", "zh")),
+    ],
+)
 def test_the_page_is_quiet_fits_and_can_be_read_in_every_view(browser, pages, name, code):
     for width, dark, media in VIEWS:
         view = f"{width} pixels, dark {dark}, {media}"
@@ -188,7 +200,7 @@ def test_without_script_everything_but_sorting_is_there(browser, pages):
         browser.open(pages["guide", "en"])
     finally:
         browser.call("Emulation.setScriptExecutionDisabled", value=False)
-    assert browser.evaluate("document.querySelectorAll('#launches tbody tr').length") == 5
+    assert browser.evaluate("document.querySelectorAll('#launches table.sortable tbody tr').length") == 5
     assert browser.evaluate("document.querySelector('p.screen').checkVisibility()") is False
 
 
@@ -216,3 +228,44 @@ def test_hostile_texts_open_no_dialog(browser, pages):
     browser.open(pages["hostile", "en"])
     assert not [event for event in browser.events if event["method"] == "Page.javascriptDialogOpening"]
     assert browser.evaluate("document.scripts.length") == 1
+
+
+OVERLAP = """
+[...document.querySelectorAll("svg.chart")].filter((chart) => chart.checkVisibility()).flatMap((chart) => {
+  const texts = [...chart.querySelectorAll(":scope > text")];
+  const boxes = texts.map((text) => [text, text.getBoundingClientRect()]);
+  return boxes.flatMap(([text, a], at) => boxes.slice(at + 1)
+    .filter(([, b]) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+                    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3)
+    .map(([other]) => `${text.textContent} over ${other.textContent}`));
+})
+"""
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("code", ["en", "zh"])
+@pytest.mark.parametrize("name", REAL)
+def test_no_text_of_a_chart_covers_another_or_leaves_it(browser, pages, name, code, width):
+    browser.open(pages[name, code], width=width)
+    assert browser.evaluate(OVERLAP) == []
+    outside = browser.evaluate("""
+      [...document.querySelectorAll("svg.chart > text")].filter((text) => {
+        if (!text.checkVisibility()) return false;
+        const box = text.getBoundingClientRect(), chart = text.closest("svg").getBoundingClientRect();
+        return box.left < chart.left - 2 || box.right > chart.right + 2;
+      }).map((text) => text.textContent)""")
+    assert outside == []
+
+
+def test_what_the_search_predicted_is_on_the_page_of_a_scout(browser, pages):
+    browser.open(pages["failures", "en"])
+    assert browser.evaluate("document.querySelectorAll('#predicted tbody tr').length") == 2
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_a_keyboard_reaches_marks_tables_and_folds(browser, pages, name):
+    browser.open(pages[name, "en"])
+    for kind in (".spot[tabindex='0']", "th[tabindex='0']", ".scroll[tabindex='0']", "summary"):
+        assert browser.evaluate(f'document.querySelectorAll("{kind}").length') > 0, kind
+    unnamed = "[...document.querySelectorAll('svg[role], [role=region], [role=img]')]"
+    assert browser.evaluate(f"{unnamed}.filter((node) => !node.getAttribute('aria-label')).length") == 0

@@ -16,9 +16,23 @@ from autotune.model.campaign import Forecast, Verdict
 from autotune.model.launch import Outcome
 from autotune.model.measurement import Measurement
 from autotune.model.move import VerdictCode
+from autotune.model.service import Fact
 from autotune.report.evidence import reasons
 
 NO_FORECAST = Forecast(launches_low=1, launches_high=1, seconds_low=1.0, seconds=1.0, seconds_high=1.0)
+
+PLAN = (
+    Fact(name="service", value="mindie 3.0  .demo/install  EMULATED, 40 times faster than real"),
+    Fact(name="model", value="llama3-8b"),
+    Fact(name="found", value="maxBatchSize 22, maxPrefillBatchSize 22, supportSelectBatch false"),
+    Fact(name="config", value=".demo/install/conf/config.json: edited in place, put back byte for byte"),
+    Fact(name="starts", value="the service, once a launch; every one is stopped again"),
+    Fact(name="host", value="service not bound (left alone)"),
+    Fact(name="load", value="synthetic, 82 clients, tgi, source own"),
+    Fact(name="search", value="guide, at most 12 launches, seed 1"),
+    Fact(name="bracket", value="from the blocks that the first launch reports"),
+)
+"""The plan of the emulated run, as it was shown."""
 
 
 class RecordedClock:

@@ -14,8 +14,8 @@ class Screen:
         self.width = width
         self.rows = [[]]
         self.at = (0, 0)
-        self.colours = 0
-        """How many colour sequences came."""
+        self.style = ""
+        """Colour sequences that hold for what is written next."""
 
     def write(self, text):
         """What rich's console writes to."""
@@ -34,10 +34,15 @@ class Screen:
 
     def text(self):
         """Every line without the blanks at its end."""
-        lines = ["".join(row).rstrip() for row in self.rows]
+        lines = ["".join(sign for sign, _ in row).rstrip() for row in self.rows]
         while lines and not lines[-1]:
             lines.pop()
         return "\n".join(lines) + "\n"
+
+    def ansi(self):
+        """The same lines with their colours."""
+        count = self.text().count("\n")
+        return ["".join(f"{style}{sign}\x1b[0m" for sign, style in row) for row in self.rows[:count]]
 
     def widest(self):
         """Cells of the longest line."""
@@ -47,8 +52,8 @@ class Screen:
         row, column = self.at
         count = int(numbers) if numbers.isdigit() else 1
         if letter == COLOUR:
-            self.colours += 1
-        elif private:
+            self.style = "" if numbers in {"", "0"} else f"{self.style}\x1b[{numbers}m"
+        elif private or letter in "hl":
             assert letter in "hl", "only the cursor is hidden and shown"
         elif letter == "A":
             self.at = (max(0, row - count), column)
@@ -68,8 +73,8 @@ class Screen:
         else:
             assert sign.isprintable(), f"a control character reached the terminal: {sign!r}"
             cells = self.rows[row]
-            cells += [" "] * (column - len(cells))
-            cells[column : column + 1] = [sign]
+            cells += [(" ", "")] * (column - len(cells))
+            cells[column : column + 1] = [(sign, self.style)]
             self.at = (row, column + 1)
 
 

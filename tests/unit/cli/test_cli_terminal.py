@@ -20,22 +20,11 @@ from autotune.report.texts.languages import language
 
 from ..report import example_campaigns as examples  # noqa: TID252 - no second copy
 from ..report.stored_campaigns import stored  # noqa: TID252 - no second copy
-from .recorded_events import RecordedClock, events_of, interrupted_in, play
+from .recorded_events import PLAN, RecordedClock, events_of, interrupted_in, play
 from .terminal_screen import Screen, wide
 
 GOLDEN = Path(__file__).resolve().parents[2] / "golden" / "terminal"
 WIDTHS = (60, 80, 160)
-PLAN = (
-    Fact(name="service", value="mindie 3.0  .demo/install  EMULATED, 40 times faster than real"),
-    Fact(name="model", value="llama3-8b"),
-    Fact(name="found", value="maxBatchSize 22, maxPrefillBatchSize 22, supportSelectBatch false"),
-    Fact(name="config", value=".demo/install/conf/config.json: edited in place, put back byte for byte"),
-    Fact(name="starts", value="the service, once a launch; every one is stopped again"),
-    Fact(name="host", value="service not bound (left alone)"),
-    Fact(name="load", value="synthetic, 82 clients, tgi, source own"),
-    Fact(name="search", value="guide, at most 12 launches, seed 1"),
-    Fact(name="bracket", value="from the blocks that the first launch reports"),
-)
 RUNS = {
     "full": lambda: events_of(stored("emulated_mindie")),
     "interrupted": lambda: interrupted_in(stored("emulated_mindie"), 3),

@@ -1,8 +1,11 @@
 """docs/report-json.md as it follows from the shipped schema."""
 
+from autotune.report.document import schema
+
 HEAD = """# report.json
-Written beside every report, and printed by `autotune tune --json` and `autotune report RUN --json`. Its schema
-is shipped as `autotune/report/report.schema.json` (JSON Schema, draft 2020-12); this page is made from it.
+Written beside every report, and printed by `autotune tune --json` and `autotune report RUN --json`. Its
+schema is shipped as `autotune/report/report.schema.json` (JSON Schema, draft 2020-12); this page is made from
+it.
 
 Fractions are fractions (0.047 is 4.7 %), times are seconds, latencies are milliseconds, moments are seconds
 since the epoch. An interval is 95 % and given as its half, a fraction of the reading. `null` is what is not
@@ -12,10 +15,11 @@ characters, and they are data, not markup. Only `verdict.text` and `next_step` d
 ARRAY = "[]"
 
 
-def page(schema):
+def page():
     """The whole page."""
-    parts = [HEAD, "## The document", table(schema)]
-    for name, shape in schema["$defs"].items():
+    shipped = schema()
+    parts = [HEAD, "## The document", table(shipped)]
+    for name, shape in shipped["$defs"].items():
         parts += [f"## {name}", *([shape["description"]] if "description" in shape else []), table(shape)]
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
