@@ -134,8 +134,6 @@ def _draw_signs(axes: Any, plot: Plot, flag_name: str) -> None:
 
 def _annotate(axes: Any, mark: Mark, *, is_left: bool) -> None:
     """The best mark's name above it, any other's beside its mark, towards the middle of the chart."""
-    from matplotlib.patheffects import withStroke
-
     place = (0, 8) if mark.best else (9 if is_left else -9, -4)
     sideways = "left" if is_left else "right"
     axes.annotate(
@@ -146,5 +144,5 @@ def _annotate(axes: Any, mark: Mark, *, is_left: bool) -> None:
         ha="center" if mark.best else sideways,
         fontsize="small",
         fontweight="bold" if mark.best else "normal",
-        path_effects=[withStroke(linewidth=3, foreground="white")],
+        bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.7, "pad": 1},
     )
