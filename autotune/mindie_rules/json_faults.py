@@ -7,6 +7,8 @@ from typing import Final
 _WORD = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 _OPEN: Final = frozenset("{[")
 _CLOSE: Final = frozenset("}]")
+TOO_DEEP: Final = "fewer brackets"
+_INVISIBLE: Final = frozenset("\u200b\u200c\u200d\u2060\ufeff")
 _NO_NUMBERS: Final = frozenset({"NaN", "nan", "Infinity", "inf", "Inf"})
 _OTHER_LANGUAGES: Final = {"True": "true", "False": "false", "None": "null", "TRUE": "true", "FALSE": "false"}
 
@@ -23,11 +25,24 @@ class Diagnosis:
 def diagnose(text: str, offset: int, expected: str) -> Diagnosis:
     """Explain why the text stops being JSON at the offset, where the parser wanted `expected`."""
     rest = text[offset:]
-    for check in (_nothing, _comment, _comma, _quotes, _words, _members, _control, _numbers, _gap):
+    for check in (
+        _encoding,
+        _depth,
+        _nothing,
+        _blank,
+        _comment,
+        _comma,
+        _quotes,
+        _words,
+        _members,
+        _control,
+        _numbers,
+        _gap,
+    ):
         found = check(text, offset, rest, expected)
         if found is not None:
             return found
-    shown = rest.split("\n", 1)[0][:20]
+    shown = rest.split("\n", 1)[0][:20].encode("utf-8", "backslashreplace").decode()
     return Diagnosis(
         offset=offset, message=f"{expected} is expected, not `{shown}`", mend="correct this place"
     )
@@ -42,6 +57,27 @@ def _nothing(text: str, offset: int, rest: str, expected: str) -> Diagnosis | No
         return None
     message = f"the file ends too early: {expected} is expected"
     return Diagnosis(offset=offset, message=message, mend="put the whole file back: its end is missing")
+
+
+def _encoding(text: str, _offset: int, _rest: str, _expected: str) -> Diagnosis | None:
+    """The first bytes of UTF-16 are none of UTF-8, so they stand there as lone surrogates."""
+    if not text.startswith(("\udcff\udcfe", "\udcfe\udcff")):
+        return None
+    return Diagnosis(offset=0, message="the file is UTF-16", mend="save the file as UTF-8")
+
+
+def _depth(_text: str, offset: int, _rest: str, expected: str) -> Diagnosis | None:
+    if not expected.startswith(TOO_DEEP):
+        return None
+    return Diagnosis(offset=offset, message="the text is nested too deeply", mend="write fewer brackets")
+
+
+def _blank(_text: str, offset: int, rest: str, expected: str) -> Diagnosis | None:
+    """Blanks that editors and web pages leave, and that JSON does not know."""
+    if expected == "the closing double quote" or not (rest[0].isspace() or rest[0] in _INVISIBLE):
+        return None
+    message = f"an invisible character (U+{ord(rest[0]):04X}) is not JSON"
+    return Diagnosis(offset=offset, message=message, mend="remove it, or write a blank in its place")
 
 
 def _comment(_text: str, offset: int, rest: str, _expected: str) -> Diagnosis | None:
@@ -65,8 +101,8 @@ def _quotes(_text: str, offset: int, rest: str, _expected: str) -> Diagnosis | N
     if rest[0] in "'‘’“”＂":
         message = f"{rest[0]} is no quote of JSON"
         return Diagnosis(offset=offset, message=message, mend='write " in its place')
-    if rest[0] in "：，；":
-        ascii_form = {"：": ":", "，": ",", "；": ","}[rest[0]]
+    if rest[0] in "：，；;":
+        ascii_form = {"：": ":", "，": ",", "；": ",", ";": ","}[rest[0]]
         return Diagnosis(
             offset=offset, message=f"{rest[0]} is not JSON", mend=f"write {ascii_form} in its place"
         )
@@ -118,7 +154,11 @@ def _control(_text: str, offset: int, rest: str, expected: str) -> Diagnosis | N
     return None
 
 
-def _numbers(_text: str, offset: int, rest: str, _expected: str) -> Diagnosis | None:
+def _numbers(text: str, offset: int, rest: str, _expected: str) -> Diagnosis | None:
+    digits = re.match(r"[xX][0-9A-Fa-f]+|[bB][01]+|[oO][0-7]+", rest)
+    if digits and text[offset - 1 : offset] == "0":
+        message = f"0{digits.group()} is no number of JSON"
+        return Diagnosis(offset=offset - 1, message=message, mend="write the number in decimal digits")
     shown = re.match(r"[+-]?[0-9.][0-9.eE+-]*", rest)
     if shown is None:
         return None

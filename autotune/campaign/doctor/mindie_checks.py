@@ -18,12 +18,14 @@ from autotune.engines.mindie.installation import config_path, executable_of, ver
 from autotune.engines.mindie.marker import Emulated, read_marker
 from autotune.errors import Refused
 from autotune.mindie_rules.bounds import batch_bounds, parse_version
+from autotune.mindie_rules.checks import Rejected, check_config
 from autotune.mindie_rules.fields import Field, devices
 from autotune.mindie_rules.json_text import place_at
 from autotune.mindie_rules.schedule_faults import schedule_faults
 from autotune.process.environment import notable
 from autotune.profile.schema import Profile
 
+_CHECKED_WHOLE = 3
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]+")
 
 
@@ -115,9 +117,9 @@ def _config_check(config: ConfigFile, version: str) -> Check:
         settings = settings_of(text)
     except Refused as refused:
         return _told("config", refused)
-    faults = schedule_faults(config.document, version=version)
-    if faults:
-        fact = f"{config.path}{_place(text, faults[0])}: the service would refuse it: {faults[0]}"
+    fault = _fault(config, version)
+    if fault:
+        fact = f"{config.path}{_place(text, fault)}: the service would refuse it: {fault}"
         return error("config", fact, f"correct it in {config.path}")
     high = batch_bounds(version).high
     prefill = settings.max_prefill_batch_size
@@ -126,6 +128,16 @@ def _config_check(config: ConfigFile, version: str) -> Check:
         f"{config.path}: maxBatchSize {settings.max_batch_size} (at most {high}), "
         f"maxPrefillBatchSize {prefill}, layout {text.layout.value}",
     )
+
+
+def _fault(config: ConfigFile, version: str) -> str:
+    """What the service would say first; of all sections where its version's checker is known (3.x)."""
+    known = parse_version(version)
+    if known is not None and known.major >= _CHECKED_WHOLE:
+        verdict = check_config(config.text, version=version)
+        if isinstance(verdict, Rejected):
+            return verdict.reason
+    return next(iter(schedule_faults(config.document, version=version)), "")
 
 
 def _place(text: ConfigText, fault: str) -> str:

@@ -195,8 +195,7 @@ def settings_of(config: ConfigText) -> Settings:
     """The settings that the file holds now. Raises Refused when it has no maxBatchSize."""
     batch = config.number(Field.MAX_BATCH_SIZE)
     if batch is None:
-        where = dotted(path_of(Field.MAX_BATCH_SIZE, config.layout))
-        raise Refused(f"the configuration has no {where} that is a whole number", hint="set it by hand")
+        raise _no_batch(config)
     return Settings(
         max_batch_size=batch,
         max_prefill_batch_size=config.number(Field.MAX_PREFILL_BATCH_SIZE),
@@ -205,6 +204,18 @@ def settings_of(config: ConfigText) -> Settings:
         decode_time_ms_per_req=config.number(Field.DECODE_TIME_MS_PER_REQ),
         support_select_batch=config.flag(Field.SUPPORT_SELECT_BATCH),
         max_queue_delay_microseconds=config.number(Field.MAX_QUEUE_DELAY_MICROSECONDS),
+    )
+
+
+def _no_batch(config: ConfigText) -> Refused:
+    path = path_of(Field.MAX_BATCH_SIZE, config.layout)
+    span = config.document.spans.get(path)
+    if span is None:
+        return Refused(f"the configuration has no {dotted(path)}", hint="set it by hand")
+    place, found = place_at(config.text, span.start), config.text[span.start : span.end][:20]
+    return Refused(
+        f"{place}: {dotted(path)} is {found}, which is no whole number",
+        hint="write it with digits alone, without quotes, point or exponent",
     )
 
 

@@ -180,6 +180,9 @@ def test_a_configuration_that_is_no_json_has_line_and_column(case):
         (r'"maxBatchSize" : \d+', '"maxBatchSize" : 900000', "is out of bound [819200]"),
         (r'"maxPrefillTokens" : \d+', '"maxPrefillTokens" : 16', "should not be less than maxInputTokenLen"),
         (r'"supportSelectBatch" : \w+', '"supportSelectBatch" : 1', "should be bool"),
+        (r'"port" : \d+', '"port" : 80', "serverConfig.port [80] is less than [1024]"),
+        (r'"ipAddress" : "[^"]*"', '"ipAddress" : "localhost"', "neither IPv4 nor IPv6"),
+        (r'"worldSize" : \d+', '"worldSize" : 3', "does not equal to worldSize"),
     ],
 )
 def test_values_that_the_service_would_refuse_are_told_in_its_words_with_their_place(

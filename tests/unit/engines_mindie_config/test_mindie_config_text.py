@@ -263,3 +263,13 @@ def test_a_log_level_that_ran_out_is_nobodys_edit():
     assert same_but_for_logging(text, rewritten)
     assert not same_but_for_logging(text, edit_fields(text, {Field.PORT: 1}))
     assert not same_but_for_logging(text, "not json")
+
+
+@pytest.mark.parametrize("written", ['"200"', "200.0", "2e2", "true", "null", "[200]"])
+def test_a_batch_size_that_is_no_whole_number_is_told_with_its_place(written):
+    text = TEXTS["c26_llm_server_head"].replace('"maxBatchSize" : 200', f'"maxBatchSize" : {written}')
+    with pytest.raises(
+        Refused, match=r"line \d+, column \d+: .*maxBatchSize is .*no whole number"
+    ) as refused:
+        settings_of(read_config_text(text))
+    assert written in refused.value.message

@@ -108,3 +108,25 @@ def test_a_number_of_json_keeps_its_kind():
 def test_brackets_without_end_are_refused_and_do_not_exhaust_the_stack():
     with pytest.raises(MalformedJson, match="nested too deeply"):
         parse("[" * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "fault", "mend"),
+    [
+        ('{"a": 0xC8}', "line 1, column 7", "0xC8 is no number of JSON", "decimal digits"),
+        ('{"a": 1; "b": 2}', "line 1, column 8", "; is not JSON", "write , in its place"),
+        ('{"a":\u00a01}', "line 1, column 6", "an invisible character (U+00A0)", "remove it"),
+        ('{\u200b"a": 1}', "line 1, column 2", "an invisible character (U+200B)", "remove it"),
+        ('{"a": 1,\v"b": 2}', "line 1, column 9", "an invisible character (U+000B)", "remove it"),
+        ("\udcff\udcfe{\0", "line 1, column 1", "the file is UTF-16", "save the file as UTF-8"),
+        ("[" * 2000, "line 1, column", "the text is nested too deeply", "write fewer brackets"),
+        ('{"a": \udc80}', "line 1, column 7", r"not `\udc80}`", "correct this place"),
+    ],
+)
+def test_what_editors_and_other_languages_leave_is_told_with_its_place_and_mend(text, place, fault, mend):
+    with pytest.raises(MalformedJson) as caught:
+        parse(text)
+    assert place in caught.value.message
+    assert fault in caught.value.message
+    assert mend in caught.value.hint
+    caught.value.message.encode()
