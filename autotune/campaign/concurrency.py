@@ -3,6 +3,7 @@
 import math
 
 from autotune.model.service import Description
+from autotune.profile.schema import Profile
 
 HEADROOM = 1.2
 """Above the largest limit compared, so that a queue always stands before the service."""
@@ -24,6 +25,14 @@ def auto_concurrency(description: Description, high: int | None) -> int:
     else:
         wanted = max(most, 1)
     return wanted if most is None else min(wanted, most)
+
+
+def raised_links(profile: Profile, found: int | None) -> int | None:
+    """What maxLinkNum is raised to in every launch; None where it is not asked for or not needed."""
+    wanted = profile.workload.concurrency
+    if not profile.engine.raise_max_link_num or found is None or not isinstance(wanted, int):
+        return None
+    return wanted if wanted > found else None
 
 
 def clipped(description: Description, high: int) -> bool:

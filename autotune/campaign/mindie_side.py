@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from autotune.campaign.concurrency import raised_links
 from autotune.campaign.guards import this_run
 from autotune.campaign.host_npu_gate import NpuGate, chips_of
 from autotune.campaign.host_preparation import HostPreparation, prepare_host
@@ -49,6 +50,7 @@ def mindie_side(profile: Profile, state: StateDirectory, run: str, listener: Lis
         live_service=live,
     )
     description = MindieEngine(options).describe()
+    options = replace(options, max_link_num=raised_links(profile, description.max_link_num))
     gate = _npu_gate(description, host, environment, clock, listener)
     options = replace(options, before_start=gate.wait)
     engine = MindieEngine(options)

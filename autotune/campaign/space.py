@@ -37,7 +37,7 @@ def space_of(profile: Profile, description: Description, lengths: Lengths, *, bl
         concurrency=_concurrency(profile, description, high),
         grid=profile.search.grid or description.grid,
         blocks=blocks,
-        shared=_shared(description),
+        shared=_shared(profile, description),
         tune_prefill=description.kind != "vllm",
     )
 
@@ -63,7 +63,7 @@ def _concurrency(profile: Profile, description: Description, high: int | None) -
         if description.max_link_num is not None and wanted > description.max_link_num:
             raise UsageError(
                 f"workload.concurrency {wanted} is above the service's maxLinkNum {description.max_link_num}",
-                hint="lower it, or raise maxLinkNum in the service's config.json",
+                hint="lower it, or raise maxLinkNum too: --set engine.raise_max_link_num=true",
             )
         return wanted
     raise UsageError(
@@ -72,9 +72,17 @@ def _concurrency(profile: Profile, description: Description, high: int | None) -
     )
 
 
-def _shared(description: Description) -> Settings | None:
-    """For throughput without a latency limit the guide sets supportSelectBatch true for all candidates."""
+def _shared(profile: Profile, description: Description) -> Settings | None:
+    """For throughput without a latency limit the guide sets supportSelectBatch true for all candidates.
+
+    A maxLinkNum that is raised for the clients belongs to what is proven, so it is in the winner too.
+    """
     if description.kind == "vllm":
         return None
     incumbent = description.incumbent
-    return Settings(max_batch_size=incumbent.max_batch_size, support_select_batch=True)
+    raised = profile.engine.raise_max_link_num and profile.workload.concurrency == description.max_link_num
+    return Settings(
+        max_batch_size=incumbent.max_batch_size,
+        support_select_batch=True,
+        max_link_num=description.max_link_num if raised else None,
+    )

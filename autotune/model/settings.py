@@ -23,6 +23,8 @@ class Settings:
     support_select_batch: bool | None = None
     max_queue_delay_microseconds: int | None = None
     max_num_batched_tokens: int | None = None
+    max_link_num: int | None = None
+    """Connections that MindIE takes at once; raised on request, so that the clients can fill the batch."""
 
     def as_dict(self) -> dict[str, Value]:
         """The values that are set, for JSON."""

@@ -75,7 +75,7 @@ class EngineSection(Section):
     """Seconds that a start may take."""
     service: ServiceSection | None = None
     raise_max_link_num: Flag = False
-    """Raise maxLinkNum in trials where it would clip the bracket."""
+    """Raise maxLinkNum to workload.concurrency where that number is above it, in trials and in a winner."""
     command: Argv | None = None
     """vLLM: the command line that serves."""
     script: ProfilePath | None = None

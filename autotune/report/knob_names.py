@@ -12,6 +12,7 @@ MINDIE = {
     "support_select_batch": "supportSelectBatch",
     "max_queue_delay_microseconds": "maxQueueDelayMicroseconds",
     "max_num_batched_tokens": "max_num_batched_tokens",
+    "max_link_num": "maxLinkNum",
 }
 VLLM = {"max_batch_size": "--max-num-seqs", "max_num_batched_tokens": "--max-num-batched-tokens"}
 

@@ -113,6 +113,7 @@ def _on_the_host(profile: Profile, service: ServiceFacts, state: StateDirectory)
         max_link_num=service.max_link_num,
         max_batch_size=service.max_batch_size,
         version=service.version,
+        raised=profile.engine.raise_max_link_num,
     )
     return (
         port_check(ports, service=profile.engine.service, private=private),

@@ -23,15 +23,19 @@ def link_check(
     max_link_num: int | None,
     max_batch_size: int | None,
     version: str = "",
+    raised: bool = False,
 ) -> Check:
     """Hold maxLinkNum against the clients and against maxBatchSize."""
     name, clients = "links", wanted_concurrency(workload, max_link_num)
     if max_link_num is None:
         return fine(name, f"{clients} clients; this service names no limit")
+    if clients > max_link_num and raised and link_bounds(version).holds(clients):
+        return fine(name, f"{clients} clients; maxLinkNum {max_link_num} is raised to that in every launch")
     if clients > max_link_num:
         drop = "closes the rest unanswered" if clients > _OVERFLOW * max_link_num else "lets the rest wait"
         fact = f"{clients} clients, and the service takes maxLinkNum {max_link_num} at once and {drop}"
-        return error(name, fact, f"--set workload.concurrency={max_link_num}, or raise maxLinkNum")
+        mend = f"--set workload.concurrency={max_link_num}, or --set engine.raise_max_link_num=true"
+        return error(name, fact, mend)
     if not link_bounds(version).holds(max_link_num):
         fact = f"maxLinkNum {max_link_num} is above {link_bounds(version).high}, the most of this version"
         return error(name, fact, f"set maxLinkNum to {link_bounds(version).high}")

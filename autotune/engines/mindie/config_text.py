@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from autotune.errors import Refused, UsageError
+from autotune.mindie_rules.bounds import link_bounds
 from autotune.mindie_rules.fields import (
     Field,
     Layout,
@@ -35,6 +36,7 @@ _KNOBS: Final[Mapping[str, Field]] = {
     "decode_time_ms_per_req": Field.DECODE_TIME_MS_PER_REQ,
     "support_select_batch": Field.SUPPORT_SELECT_BATCH,
     "max_queue_delay_microseconds": Field.MAX_QUEUE_DELAY_MICROSECONDS,
+    "max_link_num": Field.MAX_LINK_NUM,
 }
 _OUTER_BLANKS: Final = " \t\r\n"
 
@@ -157,10 +159,21 @@ def edit_settings(text: str, settings: Settings, *, version: str = "", chip: str
     edited = edit(
         text, {config.path(_KNOBS[name]): value for name, value in _values(config, settings).items()}
     )
-    faults = schedule_faults(parse(edited).value, version=version, chip=chip)
+    faults = (
+        *_link_faults(settings, version),
+        *schedule_faults(parse(edited).value, version=version, chip=chip),
+    )
     if faults:
         raise Refused(f"the service would refuse these values: {faults[0]}", hint=_mend(faults[0]))
     return edited
+
+
+def _link_faults(settings: Settings, version: str) -> tuple[str, ...]:
+    """In the service's words; links that a file holds already are not judged."""
+    links, bounds = settings.max_link_num, link_bounds(version)
+    if links is None or bounds.holds(links):
+        return ()
+    return (f"serverConfig.maxLinkNum [{links}] is out of bound [{bounds.high}]",)
 
 
 def _values(config: ConfigText, settings: Settings) -> dict[str, Scalar]:

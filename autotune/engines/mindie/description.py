@@ -35,7 +35,7 @@ def describe(installation: Installation, options: MindieOptions) -> Description:
         model_name=options.model_name or config.string(Field.MODEL_NAME) or "",
         incumbent=settings_of(config),
         block_size=config.number(Field.CACHE_BLOCK_SIZE) or DEFAULT_BLOCK_SIZE,
-        max_link_num=config.number(Field.MAX_LINK_NUM),
+        max_link_num=options.max_link_num or config.number(Field.MAX_LINK_NUM),
         bounds_low=least_batch(config),
         bounds_high=batch_bounds(installation.version, options.chip).high,
         max_iter_times=config.number(Field.MAX_ITER_TIMES),

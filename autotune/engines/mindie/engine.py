@@ -74,6 +74,8 @@ class MindieEngine:
     @contextmanager
     def _launched(self, settings: Settings) -> Iterator[RunningMindie]:
         options = self._options
+        if settings.max_link_num is None and options.max_link_num is not None:
+            settings = replace(settings, max_link_num=options.max_link_num)
         directory = make_directory(options.work_dir, since=options.clock.wall())
         installation = self._find()
         private = options.config_mode is not ConfigMode.IN_PLACE

@@ -81,6 +81,8 @@ class MindieOptions:
     processes_seen: Callable[[Collection[int]], None] = _unseen
     """Given the pids of the daemon and all that descend from it, once it is ready and again under load."""
     logs: Logs = Logs.PRODUCTION
+    max_link_num: int | None = None
+    """Raise maxLinkNum to this in every launch, the incumbent's too; None leaves what is found."""
     probing: bool = False
     """Allow one start more, at INFO, where nothing else tells the KV blocks."""
     monitoring: bool | None = None

@@ -181,6 +181,16 @@ def test_a_version_that_only_logs_its_blocks_is_probed_once_and_measured_at_prod
 
 
 @pytest.mark.slow
+def test_links_that_are_raised_are_raised_for_the_incumbent_too_and_put_back(bench):
+    before = bench.facts()
+    engine = bench.engine(max_link_num=1200)
+    assert engine.describe().max_link_num == 1200
+    with engine.launch(engine.describe().incumbent):
+        assert json.loads(bench.config.read_text())["ServerConfig"]["maxLinkNum"] == 1200
+    assert bench.facts() == before
+
+
+@pytest.mark.slow
 def test_only_the_named_cpus_are_used(bench):
     one = min(os.sched_getaffinity(0))
     with bench.engine(cpus=frozenset({one})).launch(WANTED) as service:

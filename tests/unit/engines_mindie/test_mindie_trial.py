@@ -1,5 +1,6 @@
 """The configuration of a launch: the named values, and on a private copy the addresses, nothing else."""
 
+from dataclasses import replace
 from difflib import unified_diff
 from pathlib import Path
 
@@ -62,6 +63,14 @@ def test_a_layout_without_a_metrics_port_gets_none(tmp_path):
     config = found("c02_rc1_chatglm3_6b_tp2")
     trial = plan(config, settings_of(config), private=tmp_path / "config.json", version="1.0.RC1")
     assert trial.addresses.metrics_port is None
+
+
+def test_links_that_are_raised_on_request_are_in_the_text_and_held_to_the_versions_bound():
+    wanted = Settings(max_batch_size=300, max_prefill_batch_size=150, max_link_num=1200)
+    trial = plan(found(), wanted)
+    assert changed(found().text, trial.text) >= {'"maxLinkNum" : 1200,', '"maxBatchSize" : 300,'}
+    with pytest.raises(LaunchFailed, match=r"maxLinkNum \[9000\] is out of bound \[4096\]"):
+        plan(found(), replace(wanted, max_link_num=9000))
 
 
 def test_values_that_the_daemon_would_refuse_fail_before_the_start_in_its_words():
