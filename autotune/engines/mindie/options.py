@@ -93,7 +93,8 @@ class MindieOptions:
     live_service: bool = False
     """A service that runs now is known, and the caller stops it before the first launch."""
     before_start: Callable[[], None] = _at_once
-    """Called before each start; waits until the NPU memory is back. Raises LaunchFailed when it is not."""
+    """Called before each start; waits until the NPU memory is back. What it raises when it is not ends it:
+    LaunchFailed this launch, Refused the campaign."""
     clock: Clock = field(default_factory=SystemClock)
     """For waiting while the service starts; its sleep may raise to interrupt."""
     listener: Listener = _ignore

@@ -56,7 +56,8 @@ class VllmOptions:
     live_service: bool = False
     """A server that runs now is known, and the caller stops it before the first launch."""
     before_start: Callable[[], None] = _at_once
-    """Called before each start; waits until the NPU memory is back. Raises LaunchFailed when it is not."""
+    """Called before each start; waits until the NPU memory is back. What it raises when it is not ends it:
+    LaunchFailed this launch, Refused the campaign."""
     grace: float = GRACE_SECONDS
     clock: Clock = field(default_factory=SystemClock)
     """For waiting while the server starts; its sleep may raise to interrupt."""
