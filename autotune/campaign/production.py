@@ -4,19 +4,20 @@ import os
 import secrets
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autotune.engines.mindie.addresses import Addresses, addresses_of
 from autotune.engines.mindie.config_file import read as read_config
 from autotune.engines.mindie.options import Tls
-from autotune.engines.mindie.production import Production, ProductionCommands, unit_commands
+from autotune.engines.mindie.production import STARTED_BY, Production, ProductionCommands, unit_commands
 from autotune.errors import AutotuneError, NotRestored, Refused
 from autotune.events import Warned
 from autotune.model.change import ServiceStopped
 from autotune.model.protocols import Journal, Listener
 from autotune.process.environment import read_captured, write_captured
 from autotune.process.held_back import held_back
+from autotune.process.outside_job import started_outside
 from autotune.profile.schema import ServiceSection
 
 
@@ -34,6 +35,14 @@ class ProductionService:
     def is_live(self) -> bool:
         """Whether it runs now."""
         return self._production(self._addresses()).is_live()
+
+    def handle(self, mark: str = "") -> Production:
+        """The service itself, with its addresses as the configuration says now; `mark` is that of a stop."""
+        return self._production(self._addresses(), mark=mark)
+
+    def recorded(self, journal: Journal) -> ServiceStopped:
+        """Write down how it is started again before it is stopped. Raises Refused."""
+        return self._recorded(journal)
 
     @contextmanager
     def stopped(self, journal: Journal, listener: Listener) -> Iterator[None]:
@@ -66,9 +75,13 @@ class ProductionService:
         return addresses_of(read_config(self.config_path).config.document.value)
 
     def _production(self, addresses: Addresses, *, mark: str = "") -> Production:
+        commands = commands_of(self.section)
+        if commands is not None and self.section is not None and self.section.unit is None:
+            names = {**self.environment, STARTED_BY: mark}
+            commands = replace(commands, start=started_outside(commands.start, names))
         return Production(
             addresses=addresses,
-            commands=commands_of(self.section),
+            commands=commands,
             environment=self.environment,
             work_dir=self.work_dir,
             answer_timeout=self.start_timeout,

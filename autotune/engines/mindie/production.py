@@ -133,6 +133,22 @@ class Production:
             ) from failure
         self._call_back(self._commands)
 
+    def halt(self) -> None:
+        """Stop it without the hook, for one that has no traffic now. Raises LaunchFailed."""
+        if self._commands is not None:
+            self._run("stop", self._commands.stop)
+            self._wait_for_leaving()
+
+    def bring_up(self) -> None:
+        """Start it and wait until it answers, without the hook. Raises LaunchFailed."""
+        if self._commands is not None:
+            self._bring_back(self._commands)
+
+    def bring_traffic_back(self) -> None:
+        """Run the hook that follows a start. Raises NotRestored."""
+        if self._commands is not None:
+            self._call_back(self._commands)
+
     def queue(self, unit: str) -> None:
         """Have systemd start the unit as soon as its order allows, without waiting. Raises NotRestored."""
         command = ("systemctl", "start", "--no-block", unit)
