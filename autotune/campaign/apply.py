@@ -16,6 +16,7 @@ from autotune.host.setting import summary
 from autotune.model.campaign import Campaign
 from autotune.model.change import Change, FileChanged, HostChange, SysfsWritten, UnitStopped
 from autotune.model.move import VerdictCode
+from autotune.model.protocols import Journal
 from autotune.model.settings import Settings
 from autotune.process.identity import boot_id
 from autotune.report.commands import state_option
@@ -36,11 +37,16 @@ def apply(campaign: Campaign, state: StateDirectory, *, root: Path = Path("/")) 
 
 
 def put_in_place(
-    campaign: Campaign, state: StateDirectory, *, now: Mapping[str, str] | None = None
+    campaign: Campaign,
+    state: StateDirectory,
+    *,
+    now: Mapping[str, str] | None = None,
+    also: Journal | None = None,
 ) -> tuple[str, ...]:
     """The same for a caller that holds the service's lock.
 
-    `now` are the host settings of this moment; None at the end of the campaign itself.
+    `now` are the host settings of this moment; None at the end of the campaign itself. `also` is told of
+    the change before it is made.
     """
     winner = _winner(campaign)
     by_hand = told_by_hand(campaign)
@@ -53,7 +59,8 @@ def put_in_place(
         return (f"{path}: {values} (there already)", *conditions(campaign, now))
     backups = state.root / "applied"
     make_private(backups, uid=os.geteuid())
-    replace(path, wanted.text, _applied(state), backups)
+    ledger = _applied(state)
+    replace(path, wanted.text, ledger if also is None else Both(ledger, also), backups)
     return (
         f"{path}: {values}",
         f"the service reads it at its next start; autotune rollback{state_option(campaign)} undoes it",
@@ -109,6 +116,23 @@ def take_back(state: StateDirectory) -> tuple[str, ...]:
             restore(change, journal=ledger)
             lines.append(f"{change.path}: back to what it was before; the service reads it at its next start")
     return tuple(reversed(lines))
+
+
+class Both:
+    """Two journals that are told the same."""
+
+    def __init__(self, first: Journal, second: Journal) -> None:
+        self._journals = (first, second)
+
+    def record(self, change: Change) -> None:
+        """Into both, before the change is made."""
+        for journal in self._journals:
+            journal.record(change)
+
+    def settle(self, change: Change) -> None:
+        """Out of both."""
+        for journal in self._journals:
+            journal.settle(change)
 
 
 def _last(changes: tuple[Change, ...]) -> tuple[Change, ...]:

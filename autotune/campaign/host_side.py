@@ -3,11 +3,15 @@
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from autotune.campaign.interruption import InterruptibleClock
 from autotune.model.change import HostChange
-from autotune.model.protocols import Engine, Listener, Source
+from autotune.model.protocols import Engine, Journal, Listener, Source
 from autotune.model.service import Fact
+
+if TYPE_CHECKING:
+    from autotune.campaign.production import ProductionService  # not loaded by a rehearsal
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,6 +51,10 @@ class HostSide:
     """The host as found."""
     aside: Callable[[Listener], AbstractContextManager[None]] = _nothing_aside
     """Production out of the way, and back."""
+    production: "ProductionService | None" = None
+    """The live service, for a night, which brings it back in its own way; None where there is none."""
+    journal: Journal | None = None
+    """The run's crash journal; None in virtual time."""
     settings: Callable[[Listener], AbstractContextManager[PreparedHost]] = _untouched
     """Host settings applied, and put back."""
 

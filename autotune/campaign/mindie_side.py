@@ -79,6 +79,8 @@ def mindie_side(profile: Profile, state: StateDirectory, run: str, listener: Lis
         clock=clock,
         host_lines=(*host.lines(), *_boot_lines(profile, state)),
         facts=host.facts,
+        production=production,
+        journal=options.journal,
         aside=lambda tell: production.stopped(options.journal, tell),
         settings=lambda tell: host.during(options.journal, tell),
     )

@@ -48,9 +48,9 @@ def unit_text(
     command = (*argv, "recover", "--boot", "--state", str(state.root))
     return _UNIT.format(
         journal=_plain(str(state.journal)),
-        mounts=" ".join(_quoted(str(place)) for place in (state.root, *places)),
+        mounts=" ".join(quoted(str(place)) for place in (state.root, *places)),
         before=" ".join((*before, "multi-user.target")),
-        command=" ".join(map(_quoted, command)),
+        command=" ".join(map(quoted, command)),
     )
 
 
@@ -80,7 +80,7 @@ def _systemctl(words: Sequence[str], environment: dict[str, str], work_dir: Path
         raise Refused(f"{' '.join(command)}: {error.message}", hint="is this host run by systemd?") from error
 
 
-def _quoted(word: str) -> str:
+def quoted(word: str) -> str:
     """A word as systemd reads it: % stands for itself, blanks and quotes are kept."""
     escaped = word.replace("\\", "\\\\").replace("%", "%%").replace('"', '\\"').replace("$", "$$")
     return f'"{escaped}"' if escaped != word or re.search(r"\s", word) or not word else word

@@ -23,7 +23,7 @@ from autotune.model.protocols import Listener
 from autotune.model.service import BlockSource, Fact
 from autotune.profile.schema import Profile
 from autotune.search.space import Space
-from autotune.search.strategy import make_strategy
+from autotune.search.strategy import Strategy, make_strategy
 from autotune.store.run_log import FILE_NAME
 from autotune.store.state import StateDirectory
 from autotune.store.storage import StorageFailed
@@ -45,24 +45,25 @@ class Session:
     resumed: bool
     apply: bool
     """Put a proven winner in place at the end."""
+    locked: bool = False
+    """The caller holds the service's locks."""
+    strategy: Strategy | None = None
+    """Instead of the one that the campaign names."""
 
     def run(self, listener: Listener) -> Ending:
         """Run the campaign to its end and store it. Raises NotRestored when something stays changed."""
         parts = Parts(
             engine=self.side.engine,
             source=self.side.source,
-            strategy=make_strategy(
-                self.campaign.strategy,
-                self.space,
-                options_of(self.profile, max_launches=self.bounds.max_launches),
-            ),
+            strategy=self.strategy or self._named_strategy(),
             store=self.store,
             clock=self.side.clock,
             listener=listener,
         )
         with ExitStack() as stack:
-            if not self.campaign.rehearsed:
+            if not (self.campaign.rehearsed or self.locked):
                 stack.enter_context(guarded(self.state, self.campaign))
+            if not self.campaign.rehearsed:
                 self.store.log_to(self.state.run(self.campaign.run) / FILE_NAME)
             stack.enter_context(self.side.clock.stopping_on_signals())
             if self.resumed:
@@ -73,6 +74,10 @@ class Session:
             ending = self._ended(parts)
         listener(CampaignEnded(campaign=ending.campaign))
         return ending
+
+    def _named_strategy(self) -> Strategy:
+        options = options_of(self.profile, max_launches=self.bounds.max_launches)
+        return make_strategy(self.campaign.strategy, self.space, options)
 
     def _ended(self, parts: Parts) -> Ending:
         run = CampaignRun(self.campaign, parts, self.bounds)

@@ -21,6 +21,8 @@ COMMANDS = {
     "rollback": "Put back what was there before the last winner was applied.",
     "recover": "Put back what a crashed run has left changed.",
     "report": "Write the report of a stored run again.",
+    "nightly": "Prove in a few launches that the setting still holds; change it only on proof.",
+    "schedule": "A systemd service and timer, or a crontab line, for the nightly job.",
     "agent": "Work with other hosts on one study in PostgreSQL.",
     "history": "List the stored runs.",
 }

@@ -69,7 +69,7 @@ def command(
     as_json: bool,
 ) -> int:
     """Find the batch size with the highest sustained throughput, prove it, and write a report."""
-    _load_numpy_on_one_thread()
+    load_numpy_on_one_thread()
     from autotune.campaign.choices import Choices
     from autotune.campaign.planning import planned
     from autotune.profile.reading import read_profile
@@ -77,7 +77,7 @@ def command(
     choices = Choices(
         strategy=strategy,
         max_launches=max_launches,
-        deadline_seconds=_seconds(deadline),
+        deadline_seconds=seconds_option(deadline),
         rehearse=rehearse,
         resume=resume is not None,
         resume_run=None if resume == _RESUME_NEWEST else resume,
@@ -99,7 +99,7 @@ def command(
         return _tell(session, ending, choices, as_json=as_json)
 
 
-def _load_numpy_on_one_thread() -> None:
+def load_numpy_on_one_thread() -> None:
     """The search works on tiny matrices, which BLAS threads make slower; the service must not see this."""
     before = os.environ.copy()
     os.environ.update({"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
@@ -111,7 +111,8 @@ def _load_numpy_on_one_thread() -> None:
             del os.environ[name]
 
 
-def _seconds(text: str | None) -> float | None:
+def seconds_option(text: str | None) -> float | None:
+    """The seconds of --deadline. Raises UsageError."""
     from autotune.errors import UsageError
     from autotune.profile.quantities import seconds_of
 

@@ -1,0 +1,106 @@
+"""Fingerprint: what must be the same for two nights to be compared, as facts of the run."""
+
+import hashlib
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from autotune.engines.mindie.config_file import read as read_config
+from autotune.errors import Refused
+from autotune.mindie_rules.json_text import JsonValue
+from autotune.model.campaign import Campaign
+from autotune.model.service import Fact
+from autotune.profile.schema import Profile
+from autotune.store.history import fingerprint as fingerprint_of
+from autotune.store.history import lineages
+from autotune.store.study import CampaignStore, StoredRun
+
+MODEL_FILES, CONFIGURATION, HOST_WISH = "model files", "configuration", "host settings wanted"
+FACTS = (MODEL_FILES, CONFIGURATION, HOST_WISH, "CPU", "NUMA nodes", "page size", "npu", "npu-smi", "kernel")
+"""Environment facts that belong to the fingerprint, beside engine, versions, model and workload."""
+_TUNED = frozenset(
+    {
+        "maxBatchSize",
+        "maxPrefillBatchSize",
+        "maxPrefillTokens",
+        "prefillTimeMsPerReq",
+        "decodeTimeMsPerReq",
+        "supportSelectBatch",
+        "maxQueueDelayMicroseconds",
+        "LogConfig",
+    }
+)
+"""What a campaign tunes, and what the daemon itself rewrites."""
+
+
+def night_facts(profile: Profile, campaign: Campaign) -> tuple[Fact, ...]:
+    """The facts that are read for the fingerprint alone. Touches nothing."""
+    facts = [Fact(name=HOST_WISH, value=_digest(profile.host.model_dump_json()))]
+    if profile.model.path is not None:
+        facts.append(Fact(name=MODEL_FILES, value=_model_files(profile.model.path)))
+    if campaign.description.kind == "mindie" and campaign.description.config_path:
+        facts.append(Fact(name=CONFIGURATION, value=_configuration(Path(campaign.description.config_path))))
+    return tuple(facts)
+
+
+def fingerprint(campaign: Campaign) -> str:
+    """Twelve hex digits; runs that share them may be compared."""
+    return fingerprint_of(_as_stored(campaign), facts=FACTS)
+
+
+def earlier(store: CampaignStore, campaign: Campaign, *, most: int) -> tuple[Campaign, ...]:
+    """The newest runs of this fingerprint, oldest first; unfinished ones are left out."""
+    wanted = fingerprint(campaign)
+    of_it = [each for each in lineages(store.runs(), facts=FACTS) if each.fingerprint == wanted]
+    runs = [run for lineage in of_it for run in lineage.runs if run.verdict and run.launches]
+    return tuple(store.load(run.run) for run in runs[-most:])
+
+
+def _as_stored(campaign: Campaign) -> StoredRun:
+    return StoredRun(
+        run=campaign.run,
+        profile_name=campaign.profile_name,
+        profile_text=campaign.profile_text,
+        description=campaign.description,
+        started_wall=campaign.started_wall,
+        ended_wall=campaign.ended_wall,
+        verdict=campaign.verdict,
+        restored=campaign.restored,
+        applied=campaign.applied,
+        rehearsed=campaign.rehearsed,
+        environment=campaign.environment,
+        launches=len(campaign.launches),
+    )
+
+
+def _model_files(directory: Path) -> str:
+    """Names, sizes and times of all files: weights are too large to be read every night."""
+    try:
+        found: Iterable[tuple[str, int, int]] = sorted(
+            (str(path.relative_to(directory)), path.stat().st_size, path.stat().st_mtime_ns)
+            for path in directory.rglob("*")
+            if path.is_file()
+        )
+    except OSError as error:
+        return f"unreadable: {error.strerror}"
+    return _digest(json.dumps(list(found)))
+
+
+def _configuration(path: Path) -> str:
+    try:
+        document = read_config(path).document
+    except Refused as refused:
+        return f"unreadable: {refused.message}"
+    return _digest(json.dumps(_without_tuned(document), sort_keys=True))
+
+
+def _without_tuned(document: JsonValue) -> JsonValue:
+    if isinstance(document, dict):
+        return {name: _without_tuned(value) for name, value in document.items() if name not in _TUNED}
+    if isinstance(document, list):
+        return [_without_tuned(value) for value in document]
+    return document
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
