@@ -20,6 +20,7 @@ from autotune.campaign.recollection import bring_back_launches, is_open
 from autotune.campaign.service_place import service_place
 from autotune.campaign.session import Session
 from autotune.campaign.space import space_of
+from autotune.campaign.static_ceiling import static_test
 from autotune.campaign.winner_text import CONFIG_SHA256
 from autotune.errors import UsageError
 from autotune.model.campaign import Campaign
@@ -152,7 +153,13 @@ def _campaign(
         strategy=profile.search.strategy,
         started_wall=side.clock.wall(),
         rehearsed=rehearsed,
-        environment=(*_environment(), *_state(profile), *_config_digest(description), *side.facts),
+        environment=(
+            *_environment(),
+            *_state(profile),
+            *_config_digest(description),
+            *static_test(profile),
+            *side.facts,
+        ),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from autotune.foreign import real
 
 _BARS: Final = "|│┃║"
-_BORDERS: Final = frozenset("+-=|─━│┃║┌┐└┘├┤┬┴┼┏┓┗┛┣┫┳┻╋╒╕╘╛╞╡╤╧╪╔╗╚╝╠╣╦╩╬═ ")
+_BORDERS: Final = frozenset("+-=|┡╇┩─━│┃║┌┐└┘├┤┬┴┼┏┓┗┛┣┫┳┻╋╒╕╘╛╞╡╤╧╪╔╗╚╝╠╣╦╩╬═ ")
 _TOP_CORNERS: Final = "┌┏╒╔"
 _NUMBER = re.compile(r"\s*([+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?)")
 

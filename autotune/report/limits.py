@@ -1,10 +1,16 @@
 """Limits: the limits and the ceiling as the profile gives them, read from the text that was stored."""
 
+import re
+
 import yaml
 
 from autotune.model.campaign import Campaign
 from autotune.model.limit import Limit
 from autotune.profile.limits import parse_limit
+
+STATIC_TEST = "static_test"
+"""Name of the fact that holds the fastest case of a static test: `2345.6 token/s at batch 128`."""
+_RATE = re.compile(r"\d+(?:\.\d+)?")
 
 
 def profile_limits(campaign: Campaign) -> tuple[Limit, ...]:
@@ -18,9 +24,13 @@ def profile_limits(campaign: Campaign) -> tuple[Limit, ...]:
 
 
 def profile_ceiling(campaign: Campaign) -> float | None:
-    """Tokens a second of the bare model in a static test, where `report.ceiling` gives them."""
+    """Tokens a second of the bare model in a static test: `report.ceiling`, else the file that was read."""
     try:
         given = yaml.safe_load(campaign.profile_text)["report"]["ceiling"]
     except (yaml.YAMLError, KeyError, TypeError):
-        return None
-    return float(given) if isinstance(given, int | float) and given > 0 else None
+        given = None
+    if isinstance(given, int | float) and given > 0:
+        return float(given)
+    told = next((fact.value for fact in campaign.environment if fact.name == STATIC_TEST), "")
+    match = _RATE.match(told)
+    return float(match[0]) if match else None

@@ -78,7 +78,7 @@ def measurement_of(
         whole_run_tokens_per_second=speed,
         seconds=sum(told) if len(told) == len(readings) else seconds,
         requests=sum(one.requests for one in readings),
-        completed=sum(one.completed for one in readings),
+        completed=sum(max(0, one.completed) for one in readings),
         failed=(FailureCount(cause=last.tool, count=failed),) if failed else (),
         ttft_ms=last.ttft_ms,
         event_gap_ms=last.event_gap_ms,
@@ -98,7 +98,7 @@ def measurement_of(
 def _mean_tokens(reading: BenchmarkReading) -> float | None:
     if reading.mean_output_tokens is not None:
         return reading.mean_output_tokens
-    if reading.output_tokens is not None and reading.completed:
+    if reading.output_tokens is not None and reading.completed > 0:
         return reading.output_tokens / reading.completed
     return None
 

@@ -6,10 +6,10 @@ from typing import Final
 
 from autotune.foreign import json_value
 from autotune.load.sources.reading import BenchmarkReading, UnreadableOutput, checked
+from autotune.load.sources.time_units import milliseconds_in, seconds_in
 from autotune.mindie_rules.json_text import JsonValue
 from autotune.mindie_rules.tables import number_in, tables_in, whole_in
 from autotune.model.measurement import Distribution
-from autotune.units import MILLISECONDS_PER_SECOND
 
 TOOL: Final = "ais_bench"
 _STAGES: Final = ("stable", "total")
@@ -72,7 +72,6 @@ def _rank(cells: Mapping[str, str]) -> int:
 
 def _reading(common: Mapping[str, str], latencies: Mapping[str, Mapping[str, str]]) -> BenchmarkReading:
     of = {name.lower(): value for name, value in common.items()}
-    duration = number_in(of.get("benchmark duration"))
     return checked(
         BenchmarkReading(
             tool=TOOL,
@@ -82,10 +81,10 @@ def _reading(common: Mapping[str, str], latencies: Mapping[str, Mapping[str, str
             requests=whole_in(of.get("total requests")) or 0,
             total_tokens_per_second=number_in(of.get("total token throughput")),
             requests_per_second=number_in(of.get("request throughput")),
-            seconds=None if duration is None else duration / MILLISECONDS_PER_SECOND,
+            seconds=seconds_in(of.get("benchmark duration")),
             concurrency=whole_in(of.get("max concurrency")),
             concurrency_reached=number_in(of.get("concurrency")),
-            output_tokens=whole_in(of.get("total generated tokens")),
+            output_tokens=whole_in(of.get("total generated tokens", of.get("total output tokens"))),
             input_tokens=whole_in(of.get("total input tokens")),
             mean_output_tokens=number_in(latencies.get("OutputTokens", {}).get("Average")),
             mean_input_tokens=number_in(latencies.get("InputTokens", {}).get("Average")),
@@ -100,9 +99,9 @@ def _reading(common: Mapping[str, str], latencies: Mapping[str, Mapping[str, str
 def _distribution(latencies: Mapping[str, Mapping[str, str]], name: str) -> Distribution:
     cells = latencies.get(name, {})
     return Distribution(
-        mean=number_in(cells.get("Average")),
-        p50=number_in(cells.get("Median")),
-        p75=number_in(cells.get("P75")),
-        p90=number_in(cells.get("P90")),
-        p99=number_in(cells.get("P99")),
+        mean=milliseconds_in(cells.get("Average")),
+        p50=milliseconds_in(cells.get("Median")),
+        p75=milliseconds_in(cells.get("P75")),
+        p90=milliseconds_in(cells.get("P90")),
+        p99=milliseconds_in(cells.get("P99")),
     )

@@ -1,16 +1,28 @@
-"""Reads the summary of evalscope perf: of 0.x (plain table, seconds) and of 1.x (drawn, milliseconds)."""
+"""Reads evalscope perf: the summaries of 0.x (plain, seconds) and 1.x (drawn, milliseconds), and the report.
+
+The report has a row for each concurrency and comes last; a summary before it says more.
+"""
 
 import re
 from collections.abc import Mapping
 from typing import Final
 
-from autotune.load.sources.reading import UNKNOWN, BenchmarkReading, UnreadableOutput, checked
+from autotune.load.sources.reading import (
+    UNKNOWN,
+    UNTOLD,
+    BenchmarkReading,
+    NothingAnswered,
+    UnreadableOutput,
+    checked,
+)
 from autotune.mindie_rules.tables import Table, number_in, tables_in, whole_in
 from autotune.model.measurement import Distribution
 from autotune.units import MILLISECONDS_PER_SECOND
 
 TOOL: Final = "evalscope perf"
 _THREE_COUNTS = re.compile(r"(\d+)\s*/\s*(\d+)\s*/\s*(\d+)")
+_CONCURRENCY = ("conc.", "concurrency")
+_ALL = 99.0
 _UNIT = re.compile(r"\s*\((s|ms)\)\s*$")
 
 
@@ -19,10 +31,57 @@ def read_console(text: str) -> BenchmarkReading:
     tables = tables_in(text)
     summaries = [table for table in tables if table.heading in {("Metric", "Value"), ("Key", "Value")}]
     if not summaries:
-        raise UnreadableOutput(f"{TOOL}: the output shows no summary table")
+        return checked(_of_report(tables))
     values = {row[0]: row[1] for row in summaries[-1].rows[1:] if len(row) == len(("name", "value"))}
     percentiles = _percentiles(tables[tables.index(summaries[-1]) + 1 :])
-    return checked(_new(values, percentiles) if "Concurrency" in values else _old(values, percentiles))
+    drawn = any(name in values for name in ("Total / Success / Failed", "Output Throughput (tok/s)"))
+    return checked(_new(values, percentiles) if drawn else _old(values, percentiles))
+
+
+def _of_report(tables: tuple[Table, ...]) -> BenchmarkReading:
+    """The last row of the table by concurrency. It has a success rate, and no count of requests."""
+    found = next((found for table in reversed(tables) if (found := _last_row(table))), None)
+    if found is None:
+        raise UnreadableOutput(f"{TOOL}: the output shows no summary table")
+    cells = found
+    share = number_in(cells.get("success rate"))
+    if share is None:
+        raise UnreadableOutput(f"{TOOL}: the report tells no success rate, so that failures would be hidden")
+    if share < _ALL:
+        raise NothingAnswered(f"{TOOL}: only {share:g} % of the requests succeeded")
+    return BenchmarkReading(
+        tool=TOOL,
+        output_tokens_per_second=number_in(cells.get("gen. toks/s")) or 0.0,
+        completed=UNTOLD,
+        failed=0,
+        requests=0,
+        requests_per_second=number_in(cells.get("rps")),
+        concurrency=whole_in(next(cells[name] for name in _CONCURRENCY if name in cells)),
+        ttft_ms=_pair(cells, "ttft"),
+        tpot_ms=_pair(cells, "tpot"),
+        e2e_ms=_pair(cells, "lat."),
+    )
+
+
+def _last_row(table: Table) -> Mapping[str, str] | None:
+    """Its cells by their headings, which a narrow screen breaks into several rows; None for other tables."""
+    for place, row in enumerate(table.rows[:-1]):
+        if row[:1] and row[0].lower() in _CONCURRENCY:
+            columns = zip(*table.rows[: place + 1], strict=False)
+            names = (" ".join(filter(None, parts)).lower() for parts in columns)
+            return dict(zip(names, table.rows[-1], strict=False))
+    return None
+
+
+def _pair(cells: Mapping[str, str], name: str) -> Distribution:
+    """Mean and P99 of a latency in seconds or milliseconds, as its heading says."""
+    for unit, scale in (("s", MILLISECONDS_PER_SECOND), ("ms", 1.0)):
+        mean, high = number_in(cells.get(f"avg {name}({unit})")), number_in(cells.get(f"p99 {name}({unit})"))
+        if mean is not None or high is not None:
+            return Distribution(
+                mean=None if mean is None else mean * scale, p99=None if high is None else high * scale
+            )
+    return UNKNOWN
 
 
 def _new(values: Mapping[str, str], percentiles: Mapping[str, Distribution]) -> BenchmarkReading:

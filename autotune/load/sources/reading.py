@@ -10,6 +10,10 @@ UNKNOWN: Final = Distribution()
 """A latency that the tool does not report."""
 
 
+UNTOLD: Final = -1
+"""Completed requests of a tool that tells a share of success and no count."""
+
+
 class UnreadableOutput(NotMeasurable):
     """An output that gives no number: not this tool's, cut off, or a run in which every request failed."""
 
@@ -51,7 +55,7 @@ class BenchmarkReading:
 
 def checked(reading: BenchmarkReading) -> BenchmarkReading:
     """The reading when it is one. Raises UnreadableOutput when no request was answered."""
-    if reading.completed <= 0:
+    if reading.completed <= 0 and reading.completed != UNTOLD:
         raise NothingAnswered(
             f"{reading.tool}: none of {reading.requests} requests was answered",
             hint="look at the tool's own log; a proxy in the environment is a common cause",

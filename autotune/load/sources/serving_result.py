@@ -25,6 +25,7 @@ def read_console(text: str) -> BenchmarkReading:
     values = _values(parts[-1])
     tool = SGLANG if "backend" in values or "traffic request rate" in values else VLLM
     completed, failed = _count(values, "successful requests"), _count(values, "failed requests")
+    duration = _number(values, "benchmark duration (s)")
     return checked(
         BenchmarkReading(
             tool=tool,
@@ -34,13 +35,13 @@ def read_console(text: str) -> BenchmarkReading:
             requests=completed + failed,
             total_tokens_per_second=_number(values, "total token throughput (tok/s)"),
             requests_per_second=_number(values, "request throughput (req/s)"),
-            seconds=_number(values, "benchmark duration (s)"),
+            seconds=duration,
             concurrency=_limit(values),
             concurrency_reached=_number(values, "concurrency"),
-            output_tokens=whole_in(values.get("total generated tokens")),
+            output_tokens=whole_in(_any(values, "total generated tokens", "total output tokens")),
             input_tokens=whole_in(values.get("total input tokens")),
             ttft_ms=_distribution(values, "ttft"),
-            tpot_ms=_distribution(values, "tpot"),
+            tpot_ms=_distribution(values, "tpot", "ptot"),
             event_gap_ms=_distribution(values, "itl"),
             e2e_ms=_distribution(values, "e2e latency", "e2el"),
         )
@@ -58,6 +59,10 @@ def _number(values: Mapping[str, str], name: str) -> float | None:
     return number_in(values.get(name))
 
 
+def _any(values: Mapping[str, str], *names: str) -> str | None:
+    return next((values[name] for name in names if name in values), None)
+
+
 def _count(values: Mapping[str, str], name: str) -> int:
     return whole_in(values.get(name)) or 0
 
@@ -71,7 +76,14 @@ def _distribution(values: Mapping[str, str], *names: str) -> Distribution:
         found = (_number(values, f"{statistic} {name} (ms)") for name in names)
         return next((value for value in found if value is not None), None)
 
-    return Distribution(mean=of("mean"), p50=of("median"), p75=of("p75"), p90=of("p90"), p99=of("p99"))
+    middle = of("median")
+    return Distribution(
+        mean=of("mean"),
+        p50=of("p50") if middle is None else middle,
+        p75=of("p75"),
+        p90=of("p90"),
+        p99=of("p99"),
+    )
 
 
 def read_json(text: str) -> BenchmarkReading:
