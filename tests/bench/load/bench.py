@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import urlencode
 
 import peers
 
@@ -37,7 +38,7 @@ def server(*options: str) -> Iterator[int]:
 def truth(port: int, span: tuple[float, float] = (0.0, 1e18)) -> dict:
     """What the server really sent; latencies of the span only."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("GET", f"/truth?since={span[0]}&until={span[1]}")
+    connection.request("GET", "/truth?" + urlencode({"since": span[0], "until": span[1]}))
     document = json.loads(connection.getresponse().read())
     connection.close()
     return document
