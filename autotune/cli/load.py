@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -55,6 +56,7 @@ def command(*, as_json: bool, **values: Any) -> None:
 
     Proxies of the environment are ignored. Without --dataset, synthetic prompts of 186 tokens are sent.
     """
+    gc.disable()  # collections while modules are loaded would delay the first request
     from autotune.errors import NotMeasurable
     from autotune.load.run import run
 

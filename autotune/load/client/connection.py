@@ -14,6 +14,7 @@ from autotune.load.client.ending import Reply, cause_of_loss, judged
 from autotune.load.client.framing import chunk_heads, document_of, is_done, payload, split_events
 from autotune.load.client.message import Message
 from autotune.load.client.recorder import Recorder
+from autotune.units import MiB
 
 _NEVER = b"\0no event holds this\0"
 _CHUNK_HEADS = chunk_heads(4096)
@@ -22,6 +23,8 @@ _LONGEST_READ = len(_CHUNK_HEADS)
 _LONGEST_HEAD = 6
 """Bytes that the head of such a chunk can't pass."""
 _LONGEST_COMPLAINT = 2048
+_LONGEST_PIECE = 8 * MiB
+"""Of an event, or of a reply in one piece, before it is given up: nobody sends so much on purpose."""
 _OK = 200
 _NO_LINGER = struct.pack("ii", 1, 0)
 """SO_LINGER with which a close resets the connection. The service closes first after its replies; its port
@@ -267,6 +270,8 @@ class Connection(asyncio.Protocol):
             return
         if self._reply.status != _OK:
             self._body = (self._body + body)[:_LONGEST_COMPLAINT]
+        elif len(self._body) + len(self._tail) > _LONGEST_PIECE:
+            self._fail("bad_reply", f"more than {_LONGEST_PIECE // MiB} MiB in one piece", self._now)
         elif not message.streaming:
             self._body += body
         else:

@@ -2,7 +2,7 @@
 
 import socket
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import pytest
 
@@ -49,9 +49,11 @@ def test_the_speed_of_what_arrived_stays_right(ending, mock, make_test, make_wor
     assert reading.tokens_per_second == pytest.approx(truth["steady_tokens_per_second"], rel=0.05)
 
 
-def test_a_stalled_reply_is_given_up_and_counted(mock, make_test):
-    with mock(*FAST, "--stall", "20") as server:
-        test = make_test(server, patience=Patience(stall=1.0))
+@pytest.mark.parametrize("connection", [(), ("--close",)], ids=["keep-alive", "closed"])
+@pytest.mark.parametrize("ending", ["chunked", "close"])
+def test_a_stalled_reply_is_given_up_and_counted(ending, connection, mock, make_test):
+    with mock(*FAST, "--stall", "20", "--ending", ending, *connection) as server:
+        test = make_test(server, patience=Patience(stall=1.0), concurrency=20)
         reading = run_load_test(test)
     assert causes(reading) == {"stall": 2}
     assert reading.completed == 38
@@ -65,7 +67,9 @@ def test_a_server_that_never_answers_is_given_up_by_its_own_cause(mock, make_tes
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [(), ("--close",)], ids=["keep-alive", "closed"])
+@pytest.mark.parametrize(
+    "options", [(), ("--close",), ("--ending", "close")], ids=["keep-alive", "closed", "no chunks"]
+)
 def test_a_server_that_dies_ends_the_test_with_no_number(options, mock, make_test):
     with mock(*FAST, "--die-after", "100", *options) as server:
         reading = run_load_test(make_test(server, end=ForSeconds(seconds=60)))
@@ -84,8 +88,8 @@ def test_a_port_where_nothing_listens_is_told_without_a_number(mock, make_test):
 
 
 @contextmanager
-def answering(reply: bytes):
-    """A server that sends the same bytes to everybody and closes."""
+def answering(reply: bytes, *, drip: bool = False):
+    """A server that sends the same bytes to everybody and closes; `drip` sends them one by one."""
     listening = socket.create_server(("127.0.0.1", 0))
 
     def serve():
@@ -97,7 +101,9 @@ def answering(reply: bytes):
             with connection:
                 connection.settimeout(5)
                 connection.recv(65536)
-                connection.sendall(reply)
+                with suppress(OSError):  # a client that has seen enough hangs up
+                    for part in (reply[at : at + 1] for at in range(len(reply))) if drip else (reply,):
+                        connection.sendall(part)
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
@@ -126,6 +132,19 @@ TOKEN = b'data: {"choices":[{"text":"a","finish_reason":null}]}\n\n'
         (b"HTTP/1.1 503 Service Unavailable\r\nConnection: close\r\n\r\nbusy", "http_503"),
         (b"HTTP/1.1 424 Generation Error\r\nContent-Length: 17\r\n\r\n" + b'{"error":"no npu"', "http_424"),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 400\r\n\r\n" + TOKEN, "cut"),
+        (b"HTTP/1.1 302 Found\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\r\n", "http_302"),
+        (b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", "http_204"),
+        (HEAD + b": still here\n\n: still here\n\n", "cut"),
+        (HEAD + b'data: {"choices": 7}\n\n', "cut"),
+        (HEAD + b'data: ["no object"]\n\ndata: [DONE]\n\n', "error_in_reply"),
+        (
+            b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 20\r\n\r\n" + b"\x1f\x8b" * 10,
+            "error_in_reply",
+        ),
+        (b"HTTP/1.1 200 OK\r\n" + b"X-Long: " + b"a" * 3_000_000 + b"\r\n\r\n", "cut"),
+        (HEAD + b"data: " + b"a" * 9_000_000, "bad_reply"),
+        (HEAD.replace(b"\r\n\r\n", b"\r\nTransfer-Encoding: chunked\r\n\r\n") + b"zz\r\n", "bad_reply"),
+        (b"HTTP/1.1 100 Continue\r\n\r\n" + HEAD + TOKEN, "cut"),
     ],
 )
 def test_no_kind_of_broken_reply_is_a_success(reply, cause, make_test):
@@ -139,6 +158,32 @@ def test_no_kind_of_broken_reply_is_a_success(reply, cause, make_test):
         reading = run_load_test(make_test(server, concurrency=1, end=ForRequests(count=1)))
     assert causes(reading) == {cause: 1}
     assert reading.completed == 0
+
+
+LAST = b'data: {"choices":[{"text":"a","finish_reason":"stop"}]}\n\n'
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        b"HTTP/1.1 100 Continue\r\n\r\n" + HEAD + TOKEN + LAST,
+        HEAD + b": a comment\n\n" + TOKEN + b"event: x\nid: 7\nretry: 9\n\n" + LAST + b"data: [DONE]\n\n",
+        HEAD + TOKEN.replace(b"\n\n", b"\r\n\r\n") + LAST.replace(b"\n\n", b"\r\n\r\n"),
+        HEAD + TOKEN.replace(b'"a"', '"é中"'.encode()) + LAST,
+    ],
+    ids=["interim answer", "comments and fields", "CRLF", "wide characters"],
+)
+@pytest.mark.parametrize("drip", [False, True], ids=["at once", "byte by byte"])
+def test_unusual_replies_count_as_they_should(reply, drip, make_test):
+    with answering(reply, drip=drip) as port:
+
+        class Server:
+            pass
+
+        server = Server()
+        server.port = port
+        reading = run_load_test(make_test(server, concurrency=1, end=ForRequests(count=1)))
+    assert (reading.completed, reading.output_tokens, reading.short_replies) == (1, 2, 0)
 
 
 def test_a_finish_reason_makes_a_reply_complete_that_only_the_connection_ends(make_test):

@@ -228,3 +228,36 @@ def test_an_event_that_is_nested_too_deeply_is_a_complaint():
     deep = b'data: {"choices":' + b"[" * 100_000 + b"\n\n"
     connection.data_received(HEAD + chunk(deep) + b"0\r\n\r\n")
     assert sum(recorder.failed.values()) == 1
+
+
+ONE_TOKEN = {
+    "openai-chat": {"choices": [{"delta": {"content": "a"}, "finish_reason": None}]},
+    "openai": {"choices": [{"text": "a", "finish_reason": None}]},
+    "tgi": {"token": {"id": 1, "text": "a"}, "generated_text": None, "details": None},
+}
+ROLE = {"choices": [{"delta": {"role": "assistant", "content": ""}, "finish_reason": None}]}
+
+
+@pytest.mark.parametrize("api", ONE_TOKEN)
+def test_what_was_learnt_from_one_reply_does_not_mislead_the_next(api):
+    connection, recorder, holder = connected(api, asked=3)
+    lead = chunk(line(ROLE)) if api == "openai-chat" else b""
+    token = chunk(line(ONE_TOKEN[api]))
+    if api == "tgi":
+        ending = {**ONE_TOKEN[api], "details": {"finish_reason": "length", "generated_tokens": 3}}
+        last = chunk(line(ending))
+    else:
+        choice = {**ONE_TOKEN[api]["choices"][0], "finish_reason": "length"}
+        last = chunk(line({"choices": [choice]})) + chunk(b"data: [DONE]\n\n")
+    reply = HEAD + lead + token + token + last + b"0\r\n\r\n"
+    refusal = b"HTTP/1.1 500 Oops\r\nContent-Length: 30\r\n\r\n" + line(ONE_TOKEN["openai"])[:30].ljust(30)
+    for number, data in enumerate((reply, refusal, reply, reply)):
+        if number:
+            recorder.issued()
+            message = Message(data=b"x", asked_tokens=3, ignore_eos=False, streaming=True)
+            connection.send(message, 0.0)
+        connection.data_received(data)
+    assert holder.ended == [True] * 4
+    assert recorder.failed == {"http_500": 1}
+    assert list(recorder.columns.events) == [3, 3, 3]
+    assert recorder.events == 9
