@@ -22,6 +22,7 @@ from autotune.report.texts.words import Language
 
 PRIVATE_FILE = 0o640
 PRIVATE_DIRECTORY = 0o750
+_ABOVE = 0o755
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,7 +60,7 @@ def write_report(
     ceiling = ceiling or profile_ceiling(campaign)
     report = build(campaign, words, ceiling=ceiling, is_redacted=redact)
     try:
-        directory.mkdir(mode=PRIVATE_DIRECTORY, parents=True, exist_ok=True)
+        _make(directory)
         png, svg = _write_charts(campaign, directory, words, ceiling)
         return ReportFiles(
             html=_write(directory / "report.html", page(report, campaign, words)),
@@ -76,6 +77,14 @@ def write_report(
             f"cannot write the report to {directory}: {error.strerror}",
             hint="give another directory with --output",
         ) from error
+
+
+def _make(directory: Path) -> None:
+    """Make it and what is missing above it; nobody else may write there, whatever the umask."""
+    missing = [above for above in directory.parents if not above.exists()]
+    for above in reversed(missing):
+        above.mkdir(mode=_ABOVE, exist_ok=True)
+    directory.mkdir(mode=PRIVATE_DIRECTORY, exist_ok=True)
 
 
 def _write_charts(

@@ -54,17 +54,18 @@ class Job:
         digest = hashlib.sha256(self.config.read_bytes()).hexdigest()
         return digest, facts.st_mode, facts.st_uid, facts.st_gid
 
-    def run(self, *arguments: str, timeout: float = 110.0) -> subprocess.CompletedProcess:
+    def run(self, *arguments: str, timeout: float = 110.0, umask: int = -1) -> subprocess.CompletedProcess:
         return subprocess.run(
             [sys.executable, *self.driver, *arguments],
             capture_output=True,
             text=True,
             timeout=timeout,
             check=False,
+            umask=umask,
         )
 
-    def tune(self, *options: str, timeout: float = 110.0) -> subprocess.CompletedProcess:
-        return self.run("tune", str(self.profile), "--yes", *options, timeout=timeout)
+    def tune(self, *options: str, timeout: float = 110.0, umask: int = -1) -> subprocess.CompletedProcess:
+        return self.run("tune", str(self.profile), "--yes", *options, timeout=timeout, umask=umask)
 
     def begin(self, *options: str) -> subprocess.Popen:
         process = subprocess.Popen(
@@ -97,36 +98,68 @@ class Job:
         assert not (self.state / "journal.json").exists()
 
 
+def _make(directory: Path, *, mode: str = "in-place", **options: object) -> Job:
+    port, management, metrics = choose_free(3)
+    values: dict[str, object] = {"blocks": 24, "max_batch_size": 12, "noise": 0.01, "start_seconds": 10.0}
+    install = make_install(
+        directory / "install",
+        InstallOptions(
+            time_scale=TIME_SCALE,
+            port=port,
+            management_port=management,
+            metrics_port=metrics,
+            **(values | options),
+        ),
+    )
+    profile, state, reports = directory / "profile.yaml", directory / "state", directory / "made" / "reports"
+    profile.write_text(PROFILE.format(install=install, mode=mode, state=state, reports=reports))
+    profile.chmod(0o600)
+    return Job(directory=directory, install=install, profile=profile, state=state, reports=reports)
+
+
+def _end(job: Job) -> None:
+    for process in job.started:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+    for daemon in job.daemons():
+        os.kill(daemon.pid, signal.SIGKILL)
+
+
 @pytest.fixture
 def make_job(tmp_path: Path) -> Iterator[Callable[..., Job]]:
     jobs: list[Job] = []
 
-    def make(*, mode: str = "in-place", **options: object) -> Job:
-        port, management, metrics = choose_free(3)
-        values: dict[str, object] = {"blocks": 24, "max_batch_size": 12, "noise": 0.01}
-        install = make_install(
-            tmp_path / "install",
-            InstallOptions(
-                time_scale=TIME_SCALE,
-                port=port,
-                management_port=management,
-                metrics_port=metrics,
-                **(values | options),
-            ),
-        )
-        profile = tmp_path / "profile.yaml"
-        state, reports = tmp_path / "state", tmp_path / "reports"
-        profile.write_text(PROFILE.format(install=install, mode=mode, state=state, reports=reports))
-        profile.chmod(0o600)
-        job = Job(directory=tmp_path, install=install, profile=profile, state=state, reports=reports)
-        jobs.append(job)
-        return job
+    def make(**options: object) -> Job:
+        jobs.append(_make(tmp_path, **options))
+        return jobs[-1]
 
     yield make
     for job in jobs:
-        for process in job.started:
-            if process.poll() is None:
-                process.kill()
-            process.communicate()
-        for daemon in job.daemons():
-            os.kill(daemon.pid, signal.SIGKILL)
+        _end(job)
+
+
+@dataclass(frozen=True)
+class Tuned:
+    """A job that ran to its end under umask 0, and what was there before and after."""
+
+    job: Job
+    before: tuple[str, int, int, int]
+    after: tuple[str, int, int, int]
+    text: str
+    """config.json before the run."""
+    done: subprocess.CompletedProcess
+    modes: dict[str, int]
+    """Permissions of everything that the run has left, by path."""
+
+
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tuned]:
+    """One whole campaign in place, for all tests that only look at what it left; one worker makes it."""
+    job = _make(tmp_path_factory.mktemp("tuned"))
+    before, text = job.fingerprint(), job.config.read_text()
+    done = job.tune("--output", str(job.reports), timeout=220, umask=0)
+    left = [path for place in (job.state, job.reports.parent) for path in [place, *place.rglob("*")]]
+    modes = {str(path.relative_to(job.directory)): path.lstat().st_mode for path in left}
+    yield Tuned(job=job, before=before, after=job.fingerprint(), text=text, done=done, modes=modes)
+    _end(job)
