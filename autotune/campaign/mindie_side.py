@@ -1,14 +1,14 @@
 """The side of a real host with MindIE: its engine, the load on it, the host's clock."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from autotune.campaign.concurrency import raised_links
 from autotune.campaign.guards import this_run
 from autotune.campaign.host_npu_gate import NpuGate, chips_of
-from autotune.campaign.host_preparation import HostPreparation, prepare_host
+from autotune.campaign.host_preparation import prepare_host
 from autotune.campaign.host_side import HostSide
 from autotune.campaign.interruption import InterruptibleClock
 from autotune.campaign.load_side import source_of
@@ -19,7 +19,7 @@ from autotune.engines.mindie.config_file import read as read_config
 from autotune.engines.mindie.engine import MindieEngine
 from autotune.engines.mindie.options import ConfigMode, MindieOptions, Tls
 from autotune.errors import UsageError
-from autotune.host.npu_facts import read_npus
+from autotune.host.npu_facts import NpuFacts, read_npus
 from autotune.mindie_rules.fields import devices
 from autotune.model.protocols import Clock, Listener
 from autotune.model.service import Description, Fact
@@ -51,7 +51,7 @@ def mindie_side(profile: Profile, state: StateDirectory, run: str, listener: Lis
     )
     description = MindieEngine(options).describe()
     options = replace(options, max_link_num=raised_links(profile, description.max_link_num))
-    gate = _npu_gate(description, host, environment, clock, listener)
+    gate = npu_gate(description, host.npus, environment, clock, listener)
     options = replace(options, before_start=gate.wait)
     engine = MindieEngine(options)
     production = ProductionService(
@@ -99,18 +99,19 @@ def _boot_lines(profile: Profile, state: StateDirectory) -> tuple[Fact, ...]:
     )
 
 
-def _npu_gate(
+def npu_gate(
     description: Description,
-    host: HostPreparation,
+    npus: NpuFacts,
     environment: Mapping[str, str],
     clock: Clock,
     listener: Listener,
+    read: Callable[[], NpuFacts] = lambda: read_npus(near_cpus=False),
 ) -> NpuGate:
-    """Waits for the chips of npuDeviceIds; an emulated service has none."""
+    """The gate before each start, for the chips of npuDeviceIds; an emulated service has none."""
     document = read_config(Path(description.config_path)).config.document.value
     wanted = {device for group in devices(document) for device in group}
-    chips = frozenset() if description.emulated else chips_of(wanted, host.npus, environment)
-    return NpuGate(lambda: read_npus(near_cpus=False), chips, clock, listener)
+    chips = frozenset() if description.emulated else chips_of(wanted, npus, environment)
+    return NpuGate(read, chips, clock, listener)
 
 
 def _options(

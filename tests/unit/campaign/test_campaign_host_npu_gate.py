@@ -1,8 +1,12 @@
 """No start on top of another service: the gate waits for the chips of this one, and names who holds them."""
 
+from dataclasses import replace
+
 import pytest
 
 from autotune.campaign.host_npu_gate import NpuGate, chips_of
+from autotune.campaign.mindie_side import npu_gate
+from autotune.emulator.install import make_install
 from autotune.errors import Refused
 from autotune.host.npu_chip import NpuChip, NpuProcess
 from autotune.host.npu_facts import NpuFacts
@@ -104,3 +108,17 @@ def test_two_chips_a_card_and_ids_that_skip_are_found_by_their_logic_ids():
     places = [(8, 0, 0), (8, 1, 1), (10, 0, 2), (10, 1, 3)]
     chips = tuple(NpuChip(npu_id=npu, chip_id=chip, logic_id=logic) for npu, chip, logic in places)
     assert chips_of((1, 2), NpuFacts(chips=chips), {}) == {(8, 1), (10, 0)}
+
+
+def test_the_chips_of_npu_device_ids_are_waited_for_and_an_emulated_service_has_none(
+    tmp_path, host, clock, events
+):
+    """The install names the devices 0 and 1; somebody is on NPU 1, and on NPU 2, which is not ours."""
+    config = make_install(tmp_path / "install") / "conf" / "config.json"
+    description = replace(host.describe(), config_path=str(config))
+    busy = npus([2900, 60000, 60000], [(1, 7), (2, 8)])
+    real = npu_gate(description, busy, {}, clock, events.append, Readings(busy))
+    with pytest.raises(Refused, match="pid 7") as caught:
+        real.wait()
+    assert "pid 8" not in caught.value.message
+    npu_gate(replace(description, emulated=True), busy, {}, clock, events.append, Readings(busy)).wait()
