@@ -8,7 +8,8 @@ import uvloop
 
 from autotune.emulator import arguments, config_check, loading
 from autotune.emulator.children import Children
-from autotune.emulator.install import CONNECTOR
+from autotune.emulator.default_config import known_version
+from autotune.emulator.install import connector_of
 from autotune.emulator.lifecycle import complain, say
 from autotune.emulator.logs import ServerLog
 from autotune.emulator.marker import Emulation, count_launch, read_marker
@@ -38,7 +39,8 @@ def main(install: Path, argv: Sequence[str], environment: Mapping[str, str] = os
     start = _check(install, emulation, options, environment, log)
     children = Children(orphans=emulation.faults.orphans)
     children.start_tokenizers(start.served.tokenizers)
-    children.start_connectors(install / "bin" / CONNECTOR, start.served.world_size)
+    connector = connector_of(install, known_version(emulation.version))
+    children.start_connectors(connector, start.served.world_size)
     uvloop.run(RunningDaemon(start, children, log, environment).run())
     return 0
 

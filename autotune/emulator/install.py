@@ -12,11 +12,13 @@ from autotune.emulator.default_config import ConfigValues, config_text, known_ve
 from autotune.emulator.faults import Faults
 from autotune.emulator.marker import STATE_NAME, Emulation, write_marker
 from autotune.errors import UsageError
+from autotune.mindie_rules.bounds import Version
 from autotune.simulator.presets import preset
 
 DAEMON: Final = "mindieservice_daemon"
 BENCHMARK: Final = "benchmark"
-CONNECTOR: Final = "mindie_llm_backend_connector"
+_CONNECTOR: Final = "mindie_llm_backend_connector"
+_CONNECTOR_OF_1: Final = "mindieservice_backend_connector"
 _PROGRAM: Final = 0o550
 _FOLDER: Final = 0o750
 _SHIPPED_PREFILL_BATCH: Final = 50
@@ -98,7 +100,7 @@ def make_install(directory: Path, options: InstallOptions | None = None) -> Path
     _write(install / "conf" / "config.json", config_text(version, _values(install, options)), _CONFIG)
     _write(install / "set_env.sh", _ENVIRONMENT.format(install=install), _PROGRAM)
     _write(install / "version.info", f"Ascend-mindie-service : {options.version}\n", _CONFIG)
-    _scripts(install)
+    _scripts(install, version)
     (install / STATE_NAME).unlink(missing_ok=True)
     write_marker(install, _emulation(options))
     return install
@@ -151,7 +153,7 @@ def _emulation(options: InstallOptions) -> Emulation:
     )
 
 
-def _scripts(install: Path) -> None:
+def _scripts(install: Path, version: Version) -> None:
     """The programs, with this interpreter in their first line."""
     parent = str(Path(autotune.__file__).resolve().parent.parent)
     programs = (
@@ -163,9 +165,14 @@ def _scripts(install: Path) -> None:
             interpreter=sys.executable, module=module, purpose=purpose, package_parent=parent
         )
         _write(install / "bin" / name, text, _PROGRAM)
-    connector = install / "bin" / CONNECTOR
+    connector = connector_of(install, version)
     connector.unlink(missing_ok=True)
     connector.symlink_to(shutil.which("sleep") or "/bin/sleep")
+
+
+def connector_of(install: Path, version: Version) -> Path:
+    """The program that each rank runs; 1.x called it otherwise."""
+    return install / "bin" / (_CONNECTOR_OF_1 if version.major == 1 else _CONNECTOR)
 
 
 def _write(path: Path, text: str, mode: int) -> None:

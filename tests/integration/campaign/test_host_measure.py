@@ -14,7 +14,7 @@ def test_the_same_launch_is_measured_with_and_without_and_the_host_is_as_it_was(
     job = make_job(mode="private")
     before, pages = job.fingerprint(), HUGE_PAGES.read_text() if HUGE_PAGES.exists() else ""
     cpu = max(os.sched_getaffinity(0))
-    options = [f"host.cpus={cpu}", "host.transparent_hugepages=always", "measuring.final_half_width=20%"]
+    options = [f"host.cpus={cpu}", "host.transparent_hugepages=always", "measuring.level_cap=40s"]
     done = job.run(
         "host",
         "measure",

@@ -274,4 +274,7 @@ def test_each_generation_starts_with_its_own_layout(start, version, blocks):
     assert resource["totalNpuBlockNums"] == blocks
     layout = json.loads((daemon.install / "conf" / "config.json").read_text(encoding="utf-8"))
     assert ("ScheduleParam" in layout) == (version == "1.0.RC2")
+    names = [child.name() for child in psutil.Process(daemon.process.pid).children()]
+    connector = "mindieservice_backend_connector" if version[0] == "1" else "mindie_llm_backend_connector"
+    assert names.count(connector) == 2
     assert daemon.get(f"{daemon.management}/info").json()["max_concurrent_requests"] == 200
