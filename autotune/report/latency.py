@@ -94,7 +94,7 @@ def figure_name(figure: Figure, language: Language) -> str:
     labels = language.labels
     axis = labels.ttft if figure.metric is LimitMetric.TTFT else labels.tpot
     word = labels.mean if figure.statistic is LimitStatistic.MEAN else figure.statistic.value.upper()
-    return f"{axis} ({word})"
+    return labels.of_statistic.format(axis=axis, statistic=word)
 
 
 def _mark(point: Point, value: float, language: Language, *, is_best: bool) -> Mark:

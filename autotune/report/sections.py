@@ -2,7 +2,7 @@
 
 from autotune import __version__
 from autotune.model.campaign import Campaign
-from autotune.model.measurement import Invalid
+from autotune.model.measurement import Invalid, InvalidReason
 from autotune.report.answer import answer
 from autotune.report.commands import commands
 from autotune.report.curve import curve_plot, shape_text
@@ -151,10 +151,18 @@ def _launches(campaign: Campaign, language: Language) -> tuple[Part, ...]:
 def _validity(campaign: Campaign, language: Language) -> tuple[Part, ...]:
     table = validity_table(campaign, language)
     levels = [level for launch in campaign.launches for level in launch.levels]
-    invalid = sum(isinstance(level, Invalid) for level in levels)
-    notes = language.notes
+    if not levels:
+        return ()
+    invalid, notes = sum(isinstance(level, Invalid) for level in levels), language.notes
     words = notes.validity_some if invalid else notes.validity_all
-    return (Note(text=words.format(levels=len(levels), invalid=invalid)), table) if levels else ()
+    checks = language.answer.between_changes.join(
+        word for reason, word in language.invalid.items() if reason is not InvalidReason.INTERRUPTED
+    )
+    sentences = (
+        words.format(levels=len(levels), invalid=invalid),
+        notes.validity_checks.format(checks=checks),
+    )
+    return Note(text=language.between_sentences.join(sentences)), table
 
 
 def _whole_run(campaign: Campaign, language: Language) -> tuple[Part, ...]:

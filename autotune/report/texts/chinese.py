@@ -94,6 +94,7 @@ LABELS = Labels(
     ttft="首 Token 时延 ms",
     tpot="非首 Token 时延 ms",
     mean="平均",
+    of_statistic="{axis}（{statistic}）",
     preemptions="抢占次数",
     running="平均运行数",
     blocks="KV 块数",
@@ -196,6 +197,7 @@ NOTES = Notes(
     times="各次启动的用时",
     validity_all="全部 {levels} 次测量均通过各项检查。",
     validity_some="{levels} 次测量中有 {invalid} 次未通过检查，未用于任何结论。",
+    validity_checks="每次均检查：{checks}。",
     whole_run="用全部 token 除以整轮时间的工具把爬升和收尾也算在内，读数偏低。"
     "下表为其会给出的读数，以及折合到单个客户端的值。",
     vendor="官方步骤从计算起点开始，按 100 的倍数逐步增大，直到吞吐下降，每个值启动一次。",

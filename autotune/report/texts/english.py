@@ -95,6 +95,7 @@ LABELS = Labels(
     ttft="TTFT ms",
     tpot="TPOT ms",
     mean="mean",
+    of_statistic="{axis} ({statistic})",
     preemptions="Preemptions",
     running="Running",
     blocks="KV blocks",
@@ -200,6 +201,7 @@ NOTES = Notes(
     times="The time of every launch",
     validity_all="All {levels} levels passed every check.",
     validity_some="{invalid} of {levels} levels did not pass and are not used anywhere.",
+    validity_checks="Each was checked for: {checks}.",
     whole_run="A benchmark that divides all tokens by the whole run counts filling up and running dry too,"
     " and reads lower. This is what it would have shown, and what that is for one client.",
     vendor="The documented procedure starts at the computed value and goes on in multiples of 100 until"

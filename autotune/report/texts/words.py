@@ -127,6 +127,8 @@ class Labels:
     ttft: str
     tpot: str
     mean: str
+    of_statistic: str
+    """Fields: axis, statistic."""
     preemptions: str
     running: str
     blocks: str
@@ -254,6 +256,8 @@ class Notes:
     """Fields: levels."""
     validity_some: str
     """Fields: invalid, levels."""
+    validity_checks: str
+    """Fields: checks: what would make a level invalid."""
     whole_run: str
     vendor: str
     vendor_found: str
