@@ -47,9 +47,8 @@ def plan_of(
 
 def _service(campaign: Campaign) -> list[Fact]:
     description = campaign.description
-    emulated = (
-        f"  EMULATED, {description.time_scale:g} times faster than real" if description.emulated else ""
-    )
+    faster = f", {description.time_scale:g} times faster than real" if description.time_scale != 1 else ""
+    emulated = f"  EMULATED{faster}" if description.emulated else ""
     return [
         Fact(name="service", value=f"{_engine(description)}  {description.place}{emulated}"),
         Fact(name="model", value=description.model_name),

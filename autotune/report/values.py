@@ -127,6 +127,9 @@ def shape(campaign: Campaign) -> Shape | None:
 
 
 def _swept_from(sweep: list[Point], top: int) -> int | None:
-    best = max((point.low for point in sweep), default=0.0)
-    lower = (round(point.batch) for point in sweep if point.batch > top and point.high < best)
-    return min(lower, default=None)
+    """Only levels above the sweep's own best one: those below it are still on the way up."""
+    best = max(sweep, key=lambda point: point.tokens_per_second, default=None)
+    if best is None:
+        return None
+    above = (point for point in sweep if point.batch > max(best.batch, top) and point.high < best.low)
+    return min((round(point.batch) for point in above), default=None)

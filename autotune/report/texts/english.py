@@ -21,7 +21,7 @@ ANSWER = AnswerWords(
     incumbent_best="{setting} stays: {rate} output tokens/s (± {half_width}); other values tried: {tried},"
     " none better beyond doubt",
     runner_up="The best other one, {setting}, reads {gain}{range}: not enough to change for.",
-    fastest_other="The fastest other one, {setting}, read {gain}: not enough, or not surely.",
+    fastest_other="The fastest other one, {setting}, read {gain}: too little or not sure enough.",
     equal_smaller="{changes}: equally fast with a smaller batch, {gain}{range}{confirmed};"
     " the setting found stays until you choose",
     limit_unmet="No setting that was tried keeps within the limits; {setting} stays",

@@ -70,3 +70,9 @@ def test_an_incumbent_with_other_settings_is_no_part_of_the_curve():
 def test_one_value_has_no_shape():
     assert shape(of((400, 2800.0, 0.01, 0))) is None
     assert shape(of()) is None
+
+
+def test_a_sweep_that_still_rises_at_the_best_restart_shows_no_fall_there():
+    sweep = ((520, 1500.0, 0.02, 0), (700, 2000.0, 0.02, 0), (900, 1900.0, 0.2, 0))
+    found = shape(of((400, 2800.0, 0.01, 0), (500, 3000.0, 0.01, 0), sweep=sweep))
+    assert found.swept_from is None
