@@ -1,7 +1,7 @@
 """ToolSource: another program as the campaign's source of load."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from autotune.errors import LaunchFailed
 from autotune.events import LevelProgress
@@ -154,6 +154,9 @@ class ToolSource:
         if not self._tool.in_service_time:
             reading = in_service_time(reading, self._options.time_scale)
         clients = request.concurrency if self._options.rate is None else None
+        if self._tool.sends_all and 0 < reading.requests < job.requests:
+            lost = job.requests - reading.requests
+            reading = replace(reading, failed=reading.failed + lost, requests=job.requests)
         fault = fault_of(reading, clients, self._options.tolerance, self._usual_tokens)
         if fault is None:
             self._usual_tokens = self._usual_tokens or reading.mean_output_tokens

@@ -106,7 +106,8 @@ def read_json(text: str) -> BenchmarkReading:
             p99=number(f"p99_{name}_ms"),
         )
 
-    completed, failed = round(number("completed") or 0), round(number("failed") or 0)
+    completed, sent = round(number("completed") or 0), number("num_prompts")
+    failed = round(number("failed") or 0) if sent is None else max(0, round(sent) - completed)
     limit, generated, prompts = (
         number("max_concurrency"),
         number("total_output_tokens"),
@@ -118,7 +119,7 @@ def read_json(text: str) -> BenchmarkReading:
             output_tokens_per_second=number("output_throughput") or 0.0,
             completed=completed,
             failed=failed,
-            requests=round(number("num_prompts") or completed + failed),
+            requests=completed + failed,
             total_tokens_per_second=number("total_token_throughput"),
             requests_per_second=number("request_throughput"),
             seconds=number("duration"),

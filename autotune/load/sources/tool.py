@@ -65,6 +65,10 @@ class Tool(Protocol):
     def in_service_time(self) -> bool:
         """Whether its figures are already in the clock of an emulated service."""
 
+    @property
+    def sends_all(self) -> bool:
+        """Whether it sends exactly the job's number of requests, so that what is missing has failed."""
+
     def check(self) -> None:
         """Raise UsageError for a workload that this tool can't send."""
 

@@ -27,6 +27,7 @@ class AisBench:
 
     name = "ais_bench"
     in_service_time = False
+    sends_all = True
 
     def __init__(self, setting: ToolSetting) -> None:
         self._setting = setting

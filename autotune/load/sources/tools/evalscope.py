@@ -15,6 +15,7 @@ class Evalscope:
 
     name = "evalscope"
     in_service_time = False
+    sends_all = True
 
     def __init__(self, setting: ToolSetting) -> None:
         self._setting = setting

@@ -32,6 +32,7 @@ class MindieBenchmark:
     name = "benchmark"
     in_service_time = True
     """The stand-in of an emulated install reports as the real one does, in the service's own clock."""
+    sends_all = False
 
     def __init__(self, setting: ToolSetting) -> None:
         self._setting = setting

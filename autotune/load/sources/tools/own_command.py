@@ -25,6 +25,7 @@ class OwnCommand:
 
     name = "command"
     in_service_time = False
+    sends_all = False
 
     def __init__(self, setting: ToolSetting, *, words: tuple[str, ...], value: str) -> None:
         self._setting = setting

@@ -12,13 +12,15 @@ from autotune.load.sources.tools.prompts import (
 
 _TOOL = "vllm bench serve"
 _RESULT = "result.json"
+_OF_THE_LINE = -1
 
 
 class VllmBench:
-    """The lengths of the replies: one for all, the longest, unless the replies end by themselves."""
+    """Each reply has the length that the workload asks for."""
 
     name = "vllm_bench"
     in_service_time = False
+    sends_all = True
 
     def __init__(self, setting: ToolSetting) -> None:
         self._setting = setting
@@ -41,7 +43,7 @@ class VllmBench:
             *("--base-url", job.url, "--endpoint", "/v1/chat/completions" if chat else "/v1/completions"),
             *("--model", job.model, "--tokenizer", str(need_model_path(setting, _TOOL))),
             *("--dataset-name", "custom", "--dataset-path", str(data), "--disable-shuffle"),
-            *("--custom-output-len", str(_longest(setting)), "--num-prompts", str(job.requests)),
+            *("--custom-output-len", str(_length(setting)), "--num-prompts", str(job.requests)),
             *("--request-rate", "inf" if job.rate is None else f"{job.rate:g}"),
             *("--max-concurrency", str(job.concurrency), "--percentile-metrics", "ttft,tpot,itl,e2el"),
             *("--metric-percentiles", "50,75,90,99", "--save-result", "--result-dir", str(job.directory)),
@@ -69,6 +71,8 @@ class VllmBench:
         return serving_result.read_console(output)
 
 
-def _longest(setting: ToolSetting) -> int:
-    lengths = [prompt.output_tokens or setting.max_output_tokens for prompt in setting.prompts]
-    return min(max(lengths), setting.max_output_tokens)
+def _length(setting: ToolSetting) -> int:
+    """One for all; -1 takes each line's own, which only newer versions know."""
+    most = setting.max_output_tokens
+    lengths = {min(prompt.output_tokens or most, most) for prompt in setting.prompts}
+    return lengths.pop() if len(lengths) == 1 else _OF_THE_LINE
