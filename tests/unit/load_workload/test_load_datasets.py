@@ -198,7 +198,7 @@ def test_a_synthetic_configuration_with_a_fault_is_refused(text, tmp_path):
         ("gsm8k", '{"question": "a"}\n{broken', "line 2"),
         ("gsm8k", "\n\n", "no prompt that fits"),
         ("token_ids", "1,2\n3,x\n", "line 2: 'x' is no token id"),
-        ("sharegpt", "{}", "not a list"),
+        ("sharegpt", "{}", "no conversations"),
         ("mmlu", "a,b\n", "2 columns"),
     ],
 )
@@ -236,3 +236,38 @@ def test_an_order_by_seed_is_the_same_each_time(tmp_path):
     first, second = read_dataset(request).prompts, read_dataset(request).prompts
     assert first == second
     assert [prompt.text for prompt in first] != [str(number) for number in range(50)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "text", "prompts"),
+    [
+        ("gsm8k", "test.json", '[{"question": "a"}, {"question": "b"}]', ["a", "b"]),
+        ("jsonl", "x.jsonl", ' \n[{"prompt": "a"}]', ["a"]),
+        ("sharegpt", "x.jsonl", '{"conversation": [{"role": "user", "content": "hi"}]}\n', ["hi"]),
+        (
+            "sharegpt",
+            "x.json",
+            '[{"messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]}]',
+            ["u"],
+        ),
+        ("mtbench", "x.jsonl", '{"prompt": ["one", "two"]}\n', ["one", "two"]),
+        (
+            "boolq",
+            "x.jsonl",
+            '{"question": "is it", "passage": "It is."}\n',
+            ["It is.\nQuestion: is it?\nAnswer:"],
+        ),
+    ],
+)
+def test_other_forms_of_the_same_sets_are_read(kind, name, text, prompts, tmp_path):
+    file = tmp_path / name
+    file.write_text(text)
+    read = read_dataset(DatasetRequest(type=kind, path=file)).prompts
+    assert [prompt.text for prompt in read] == prompts
+
+
+def test_a_list_with_something_else_in_it_is_told_with_its_place(tmp_path):
+    file = tmp_path / "x.json"
+    file.write_text('[{"question": "a"}, 7]')
+    with pytest.raises(UsageError, match="item 2: not a JSON object"):
+        read_dataset(DatasetRequest(type="gsm8k", path=file))

@@ -7,25 +7,28 @@ from types import ModuleType
 from typing import Any
 
 from autotune.errors import UsageError
-from autotune.load.workload.datasets.files import files_of, json_document, json_lines
+from autotune.load.workload.datasets.files import files_of, json_lines
 from autotune.load.workload.prompt import Prompt
 
 _HUMAN = {"human", "user"}
+_TURNS = ("conversations", "conversation", "messages", "items")
 
 
 def read_sharegpt(path: Path) -> tuple[Prompt, ...]:
     """The first human turn of each conversation that has one; empty conversations occur and are left out."""
     prompts: list[Prompt] = []
-    for file in files_of(path, ".json"):
-        rows = json_document(file)
-        if not isinstance(rows, list):
-            raise UsageError(f"{file}: not a list of conversations", hint="check the data set's type")
-        for row in rows:
-            turns = row.get("conversations") if isinstance(row, dict) else None
-            text = _first_human(turns if isinstance(turns, list) else [])
+    for file in _conversation_files(path):
+        for row in json_lines(file):
+            text = _first_human(_turns(row, file))
             if text:
                 prompts.append(Prompt(text=text, identity=str(row.get("id", ""))))
     return tuple(prompts)
+
+
+def _conversation_files(path: Path) -> tuple[Path, ...]:
+    """`.json`, else `.jsonl`; the same set goes round in both forms."""
+    lines_only = path.is_dir() and not any(path.rglob("*.json"))
+    return files_of(path, ".jsonl" if lines_only else ".json")
 
 
 def read_oasst1(path: Path, language: str = "zh") -> tuple[Prompt, ...]:
@@ -41,10 +44,22 @@ def read_oasst1(path: Path, language: str = "zh") -> tuple[Prompt, ...]:
     )
 
 
+def _turns(row: dict[str, Any], file: Path) -> list[Any]:
+    for name in _TURNS:
+        if isinstance(row.get(name), list):
+            turns: list[Any] = row[name]
+            return turns
+    there = ", ".join(row)
+    raise UsageError(f"{file}: a row has no conversations, only {there}", hint="check the data set's type")
+
+
 def _first_human(turns: list[Any]) -> str | None:
     for turn in turns:
-        if isinstance(turn, dict) and turn.get("from") in _HUMAN and isinstance(turn.get("value"), str):
-            return str(turn["value"])
+        if not isinstance(turn, dict) or turn.get("from", turn.get("role")) not in _HUMAN:
+            continue
+        text = turn.get("value", turn.get("content"))
+        if isinstance(text, str):
+            return text
     return None
 
 

@@ -31,8 +31,15 @@ def both_halves(files: tuple[Path, ...]) -> bool:
 
 
 def json_lines(file: Path) -> Iterator[dict[str, Any]]:
-    """The objects of a JSON-lines file; blank lines are nothing. Raises UsageError with the line."""
-    for number, line in enumerate(_text(file).splitlines(), start=1):
+    """The objects of a JSON-lines file, blank lines left out, or of one JSON list of objects.
+
+    Raises UsageError with the line, or the place in the list.
+    """
+    text = _text(file)
+    if text.lstrip().startswith("["):
+        yield from _listed(file)
+        return
+    for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():
             continue
         try:
@@ -41,6 +48,14 @@ def json_lines(file: Path) -> Iterator[dict[str, Any]]:
             raise UsageError(f"{file}, line {number}: no JSON: {error}") from error
         if not isinstance(row, dict):
             raise UsageError(f"{file}, line {number}: not a JSON object")
+        yield row
+
+
+def _listed(file: Path) -> Iterator[dict[str, Any]]:
+    document = json_document(file)
+    for number, row in enumerate(document if isinstance(document, list) else [document], start=1):
+        if not isinstance(row, dict):
+            raise UsageError(f"{file}, item {number}: not a JSON object")
         yield row
 
 

@@ -32,13 +32,14 @@ def _humaneval(row: dict[str, Any], file: Path) -> Iterator[Prompt]:
 
 
 def _boolq(row: dict[str, Any], file: Path) -> Iterator[Prompt]:
-    title, passage = field(row, "title", file), field(row, "passage", file)
-    yield Prompt(text=f"{title} -- {passage}\nQuestion: {field(row, 'question', file)}?\nAnswer:")
+    title, passage = row.get("title"), field(row, "passage", file)
+    about = f"{title} -- {passage}" if isinstance(title, str) else passage  # copies without titles go round
+    yield Prompt(text=f"{about}\nQuestion: {field(row, 'question', file)}?\nAnswer:")
 
 
 def _mtbench(row: dict[str, Any], file: Path) -> Iterator[Prompt]:
     """Each turn is a request of its own: the client keeps no text that a second turn could follow."""
-    turns = row.get("turns")
+    turns = row.get("turns", row.get("prompt"))
     if not isinstance(turns, list) or not turns:
         raise UsageError(f"{file}: a row has no turns", hint="check the data set's type")
     for number, turn in enumerate(turns, start=1):
