@@ -12,7 +12,7 @@ from autotune.model.protocols import LevelRequest, Listener
 from autotune.model.service import Blocks, Counters, Endpoint
 
 MARGIN = 0.15
-"""Slower than it was proven by more than this, and it is taken back."""
+"""Surely slower than it was proven by more than this, and it is taken back."""
 HALF_WIDTH = 0.05
 CAP_SECONDS = 90.0
 """Seconds of the service's clock."""
@@ -55,7 +55,7 @@ def check_served(
         if level.reason is InvalidReason.TOO_SHORT:
             return
         raise LaunchFailed(LaunchCause.CRASHED, f"the load on it is not valid: {level.reason.value}")
-    if level.tokens_per_second < (1.0 - MARGIN) * expected:
+    if level.tokens_per_second * (1.0 + level.half_width) < (1.0 - MARGIN) * expected:
         raise LaunchFailed(
             LaunchCause.UNKNOWN,
             f"it reads {level.tokens_per_second:.0f} token/s and was proven at {expected:.0f}",

@@ -92,6 +92,11 @@ class Job:
             assert time.monotonic() < deadline, "it did not come so far"
             time.sleep(0.05)
 
+    def nothing_else_left(self, fingerprint: tuple[str, int, int, int]) -> None:
+        """As `nothing_left`, beside a service that runs on."""
+        assert self.fingerprint() == fingerprint
+        assert not (self.state / "journal.json").exists()
+
     def nothing_left(self, fingerprint: tuple[str, int, int, int]) -> None:
         assert self.fingerprint() == fingerprint
         assert not self.daemons()
