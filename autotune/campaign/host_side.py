@@ -43,6 +43,8 @@ class HostSide:
     """The same without CPUs and memory of its own, for a comparison; None where the first has none either."""
     source: Source
     clock: InterruptibleClock
+    formula_blocks: int | None = None
+    """KV blocks by the formula: good for a bracket until a launch tells them, not for anything else."""
     blocks: int | None = None
     """KV blocks that are known before any launch."""
     host_lines: tuple[Fact, ...] = ()

@@ -12,6 +12,7 @@ from autotune.campaign.host_preparation import prepare_host
 from autotune.campaign.host_side import HostSide
 from autotune.campaign.interruption import InterruptibleClock
 from autotune.campaign.load_side import source_of
+from autotune.campaign.mindie_blocks import formula_blocks
 from autotune.campaign.production import ProductionService
 from autotune.campaign.recover_unit import UNIT_NAME, is_installed
 from autotune.campaign.service_environment import environment_of
@@ -81,6 +82,7 @@ def mindie_side(profile: Profile, state: StateDirectory, run: str, listener: Lis
         facts=host.facts,
         production=production,
         journal=options.journal,
+        formula_blocks=None if description.emulated else _formula_blocks(profile, description),
         aside=lambda tell: production.stopped(options.journal, tell),
         settings=lambda tell: host.during(options.journal, tell),
     )
@@ -97,6 +99,10 @@ def _boot_lines(profile: Profile, state: StateDirectory) -> tuple[Fact, ...]:
     return (
         Fact(name="boot", value=f"if the host goes down, the file stays edited until recover; {command}"),
     )
+
+
+def _formula_blocks(profile: Profile, description: Description) -> int | None:
+    return formula_blocks(read_config(Path(description.config_path)).config, profile.model.path)
 
 
 def npu_gate(

@@ -59,6 +59,7 @@ def planned(loaded: LoadedProfile, choices: Choices, listener: Listener) -> Iter
         side = _virtual_side(profile, stored) if rehearsed else _real_side(profile, state, name, listener)
         campaign = _campaign(loaded, profile, side, name, rehearsed=rehearsed)
         space = space_of(profile, campaign.description, lengths_of(profile.workload), blocks=side.blocks)
+        space = replace(space, blocks=space.blocks or side.formula_blocks)
         campaign = replace(campaign, bracket=space.bracket() if space.blocks else None)
         if stored:
             campaign = _going_on(stored, campaign)

@@ -13,6 +13,7 @@ from autotune.model.launch import BudgetLeft, History, LaunchRecord, Outcome, Ph
 from autotune.model.measurement import Invalid, InvalidReason, Level
 from autotune.model.move import Finish, Launch, Measure, Move, Wait
 from autotune.model.protocols import LevelRequest, Service
+from autotune.model.service import Blocks
 
 _WAIT_SECONDS = 5.0
 _GOING_SECONDS = 2.0
@@ -90,8 +91,7 @@ class CampaignRun:
             self._failed(record, failure, PhaseSeconds(start=self._parts.clock.now() - began))
             return
         self._running = _Running(record=record, service=service, stack=stack)
-        blocks = service.blocks
-        self._keep(blocks=blocks.count if blocks else None, start=self._parts.clock.now() - began)
+        self._keep(blocks=service.blocks, start=self._parts.clock.now() - began)
         self._warm_up()
 
     def _warm_up(self) -> None:
@@ -185,7 +185,7 @@ class CampaignRun:
     def _keep(
         self,
         *,
-        blocks: int | None = None,
+        blocks: Blocks | None = None,
         level: Level | None = None,
         start: float = 0.0,
         warm_up: float = 0.0,
@@ -200,8 +200,9 @@ class CampaignRun:
             measure=record.seconds.measure + measure,
         )
         levels = (*record.levels, level) if level is not None else record.levels
-        known = blocks if blocks is not None else record.blocks
-        running.record = replace(record, seconds=seconds, levels=levels, blocks=known)
+        if blocks is not None:
+            record = replace(record, blocks=blocks.count, blocks_source=blocks.source)
+        running.record = replace(record, seconds=seconds, levels=levels)
         self._launches[-1] = running.record
 
     def _history(self) -> History:

@@ -104,7 +104,7 @@ class Session:
         diff = self.side.engine.preview(best.settings) if best else ""
         campaign = replace(
             campaign,
-            bracket=campaign.bracket or self._bracket(campaign),
+            bracket=self._bracket(campaign) or campaign.bracket,
             config_diff=diff,
             environment=(*campaign.environment, *host.facts, *host.observed()),
         )
@@ -139,8 +139,11 @@ class Session:
 
     def _bracket(self, campaign: Campaign) -> Bracket | None:
         """From the blocks that the first launch reported; None when none did."""
-        reported = [launch.blocks for launch in campaign.launches if launch.blocks is not None]
-        return self.space.bracket(reported[0], BlockSource.STATUS.value) if reported else None
+        for launch in campaign.launches:
+            if launch.blocks is not None:
+                source = launch.blocks_source or BlockSource.STATUS
+                return self.space.bracket(launch.blocks, source.value)
+        return None
 
 
 def _with_environment(ending: Ending, facts: tuple[Fact, ...]) -> Ending:

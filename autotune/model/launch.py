@@ -5,6 +5,7 @@ from enum import Enum, unique
 
 from autotune.errors import LaunchCause
 from autotune.model.measurement import Level, Measurement
+from autotune.model.service import BlockSource
 from autotune.model.settings import Settings
 
 
@@ -54,6 +55,8 @@ class LaunchRecord:
     detail: str = ""
     host: str = ""
     blocks: int | None = None
+    blocks_source: BlockSource | None = None
+    """Where the number comes from; None where there is none, and in launches of older runs."""
     levels: tuple[Level, ...] = ()
     seconds: PhaseSeconds = PhaseSeconds()
 
