@@ -1,6 +1,9 @@
 """`autotune doctor`: everything that a campaign needs, each ok, advice or error; touches nothing."""
 
 import json
+import shutil
+import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +16,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 _MARKS = {"ok": ("✓", "green"), "advice": ("!", "yellow"), "error": ("✗", "red")}
 _GAP = 2
+_LEAST_ROOM = 30
 
 
 @click.command("doctor")
@@ -75,11 +79,21 @@ def _print(found: "Examination") -> None:
 def _lines(check: "Check", width: int) -> list[str]:
     mark, colour = _MARKS[check.level.value]
     level = check.level.value.ljust(6)
-    first = f"{click.style(f'{mark} {level}', fg=colour)}  {check.name.ljust(width)}{check.fact}"
-    if not check.mend:
-        return [first]
     blank = " " * (len(mark) + 1 + len(level) + _GAP + width)
-    return [first, f"{blank}{click.style('mend', bold=True)}  {check.mend}"]
+    head, *more = _folded(check.fact, len(blank))
+    lines = [f"{click.style(f'{mark} {level}', fg=colour)}  {check.name.ljust(width)}{head}"]
+    lines += [f"{blank}{line}" for line in more]
+    if check.mend:  # in one piece, so that it can be copied
+        lines.append(f"{blank}{click.style('mend', bold=True)}  {check.mend}")
+    return lines
+
+
+def _folded(text: str, indent: int) -> list[str]:
+    """Break a long fact under its own beginning on a terminal; elsewhere a line stays a line."""
+    if not sys.stdout.isatty():
+        return [text]
+    room = max(_LEAST_ROOM, shutil.get_terminal_size().columns - indent - 1)
+    return textwrap.wrap(text, room, break_on_hyphens=False) or [text]
 
 
 def _plural(count: int, word: str) -> str:

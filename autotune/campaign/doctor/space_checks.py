@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.campaign.doctor.check import Check, advice, error, fine
-from autotune.engines.mindie.leftovers import unused
+from autotune.engines.mindie.leftovers import PATTERNS, unused
 from autotune.units import GiB, MiB
 
 LEAST_DISK, GOOD_DISK = 200 * MiB, 2 * GiB
 """Logs of the service are capped at 64 MiB a launch; its kernels write into its working directory."""
 LEAST_MEMORY = 2 * GiB
 LEAST_FILES = 100
+_SHOWN = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,12 +101,13 @@ def _memory(facts: SpaceFacts) -> Check:
 
 
 def _leftovers(segments: tuple[Path, ...]) -> Check:
-    names = ", ".join(path.name for path in segments[:3]) + (" ..." if segments[3:] else "")
+    names = ", ".join(path.name for path in segments[:_SHOWN]) + (" ..." if segments[_SHOWN:] else "")
     folder = segments[0].parent
+    listed = " ".join(f"{folder}/{pattern}" for pattern in PATTERNS)
     return advice(
         "shared memory",
-        f"{len(segments)} segments that an earlier MindIE service left: {names}",
-        f"cd {folder} && rm {' '.join(path.name for path in segments)}   (while no service starts)",
+        f"{len(segments)} segments that an earlier MindIE service left and nobody uses: {names}",
+        f'for f in {listed}; do fuser -s "$f" || rm "$f"; done   (while no service starts)',
     )
 
 
