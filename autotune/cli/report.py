@@ -7,7 +7,7 @@ import click
 
 @click.command("report")
 @click.argument("run", required=False)
-@click.option("--language", type=click.Choice(["en", "zh"]), default="en", show_default=True)
+@click.option("--language", type=click.Choice(["en", "zh"]), help="The default is the profile's own.")
 @click.option("--redact", is_flag=True, help="Hide hosts, addresses, paths and users everywhere.")
 @click.option(
     "--ceiling",
@@ -23,7 +23,7 @@ import click
 def command(
     *,
     run: str | None,
-    language: str,
+    language: str | None,
     redact: bool,
     ceiling: float | None,
     output: Path | None,
@@ -36,6 +36,7 @@ def command(
     from autotune.report.answer import answer
     from autotune.report.document import document_text, report_document
     from autotune.report.files import write_report
+    from autotune.report.limits import profile_language
     from autotune.report.redact import redacted
     from autotune.report.texts.languages import language as language_of
 
@@ -44,12 +45,12 @@ def command(
         if not names:
             raise UsageError("no runs are stored here", hint="autotune tune PROFILE")
         campaign = store.load(run or names[-1])
-    words = language_of(language)
+    words = language_of(language or profile_language(campaign))
     if as_json:
         shown = redacted(campaign) if redact else campaign
         click.echo(document_text(report_document(shown, words)), nl=False)
         return
     directory = output or Path("reports") / campaign.run
-    files = write_report(campaign, directory, language=language, ceiling=ceiling, redact=redact)
+    files = write_report(campaign, directory, language=words.code, ceiling=ceiling, redact=redact)
     click.echo(answer(campaign, words).sentence)
     click.echo(f"report: {files.html}")

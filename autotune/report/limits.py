@@ -1,4 +1,4 @@
-"""Limits: the limits and the ceiling as the profile gives them, read from the text that was stored."""
+"""Limits: limits, ceiling and language as the profile gives them, read from the text that was stored."""
 
 import re
 
@@ -21,6 +21,15 @@ def profile_limits(campaign: Campaign) -> tuple[Limit, ...]:
         return tuple(parse_limit(text) for text in texts)
     except (yaml.YAMLError, KeyError, TypeError, ValueError):
         return ()
+
+
+def profile_language(campaign: Campaign) -> str:
+    """The language that the profile wants reports in, `en` or `zh`."""
+    try:
+        given = yaml.safe_load(campaign.profile_text)["report"]["language"]
+    except (yaml.YAMLError, KeyError, TypeError):
+        return "en"
+    return "zh" if given == "zh" else "en"
 
 
 def profile_ceiling(campaign: Campaign) -> float | None:

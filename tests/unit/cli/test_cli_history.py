@@ -123,6 +123,17 @@ def test_a_report_is_made_again_from_the_study_alone_byte_for_byte(state, tmp_pa
     assert first == {place.name: place.read_bytes() for place in (tmp_path / "again").iterdir()}
 
 
+def test_the_language_of_the_profile_is_kept_unless_another_is_asked_for(tmp_path, capsys):
+    campaign = stored("emulated_mindie")
+    text = campaign.profile_text.replace("directory: ../reports", "directory: ../reports, language: zh")
+    with CampaignStore(f"sqlite:///{tmp_path / 'campaigns.db'}") as store:
+        save(store, replace(campaign, profile_text=text))
+    tmp_path.chmod(0o700)
+    for more, words in (([], "仿真服务"), (["--language", "en"], "Emulated service")):
+        assert run(["report", "--state", str(tmp_path), "--json", *more]) == 0
+        assert words in json.loads(capsys.readouterr().out)["verdict"]["text"]
+
+
 def test_redact_hides_paths_in_every_file_and_in_the_document(state, tmp_path, capsys):
     name = stored("emulated_mindie").run
     run(["report", name, "--state", str(state), "--output", str(tmp_path), "--redact"])
