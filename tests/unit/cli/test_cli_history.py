@@ -13,7 +13,9 @@ from autotune.cli.history_view import drifted, history_document, history_lines, 
 from autotune.cli.main import run
 from autotune.cli.text_table import text_table
 from autotune.model.service import Description
+from autotune.report.document import document_text, report_document
 from autotune.report.files import write_report
+from autotune.report.texts.languages import language
 from autotune.store.history import lineages
 from autotune.store.study import CampaignStore, StoredRun, save
 
@@ -29,8 +31,8 @@ def state(tmp_path_factory):
     folder = tmp_path_factory.mktemp("history") / "state"
     folder.mkdir(mode=0o700)
     with CampaignStore(f"sqlite:///{folder / 'campaigns.db'}") as store:
-        for name in ("emulated_mindie", "vllm_cpu"):
-            save(store, stored(name))
+        save(store, stored("emulated_mindie"))
+        save(store, replace(stored("vllm_cpu"), launches=(), decisions=()))
     return folder
 
 
@@ -113,6 +115,7 @@ def test_the_command_lists_and_prints_json(state, capsys):
     assert len(document["lineages"]) == 2
 
 
+@pytest.mark.slow
 def test_a_report_is_made_again_from_the_study_alone_byte_for_byte(state, tmp_path, capsys):
     campaign = stored("emulated_mindie")
     write_report(campaign, tmp_path / "first")
@@ -127,13 +130,14 @@ def test_the_language_of_the_profile_is_kept_unless_another_is_asked_for(tmp_pat
     campaign = stored("emulated_mindie")
     text = campaign.profile_text.replace("directory: ../reports", "directory: ../reports, language: zh")
     with CampaignStore(f"sqlite:///{tmp_path / 'campaigns.db'}") as store:
-        save(store, replace(campaign, profile_text=text))
+        save(store, replace(campaign, profile_text=text, launches=(), decisions=()))
     tmp_path.chmod(0o700)
     for more, words in (([], "仿真服务"), (["--language", "en"], "Emulated service")):
         assert run(["report", "--state", str(tmp_path), "--json", *more]) == 0
         assert words in json.loads(capsys.readouterr().out)["verdict"]["text"]
 
 
+@pytest.mark.slow
 def test_redact_hides_paths_in_every_file_and_in_the_document(state, tmp_path, capsys):
     name = stored("emulated_mindie").run
     run(["report", name, "--state", str(state), "--output", str(tmp_path), "--redact"])
@@ -146,11 +150,20 @@ def test_redact_hides_paths_in_every_file_and_in_the_document(state, tmp_path, c
     assert json.loads(text)["verdict"]["code"] == "improved"
 
 
+@pytest.mark.slow
 def test_a_ceiling_can_be_given(state, tmp_path):
     run(["report", "--state", str(state), "--output", str(tmp_path), "--ceiling", "1000"])
     assert "Static test of the bare model: 1,000.0 tokens/s" in (tmp_path / "report.md").read_text().replace(
         "\\", ""
     )
+
+
+def report_of(campaign, directory):
+    """Only the report.json of a campaign."""
+    directory.mkdir(parents=True)
+    place = directory / "report.json"
+    place.write_text(document_text(report_document(campaign, language("en"))), encoding="utf-8")
+    return place
 
 
 @pytest.fixture
@@ -159,10 +172,7 @@ def fleet(tmp_path):
     for host, factor in (("npu-a", 1.0), ("npu-b", 1.01), ("npu-c", 0.8)):
         base = examples.guide()
         best = replace(base.verdict.best, tokens_per_second=2982.5 * factor)
-        write_report(replace(base, verdict=replace(base.verdict, best=best)), tmp_path / host)
-        for place in (tmp_path / host).iterdir():
-            if place.name != "report.json":
-                place.unlink()
+        report_of(replace(base, verdict=replace(base.verdict, best=best)), tmp_path / host)
     for name, text in (("broken", "{"), ("other", '{"schema_version": 9}')):
         (tmp_path / name).mkdir()
         (tmp_path / name / "report.json").write_text(text)
@@ -194,7 +204,7 @@ def test_the_collection_as_json_writes_nothing(fleet, capsys):
 
 
 def test_hostile_reports_of_others_are_shown_harmless(tmp_path, capsys):
-    place = write_report(examples.guide(), tmp_path / "host").json
+    place = report_of(examples.guide(), tmp_path / "host")
     document = json.loads(place.read_text())
     document["profile"] = document["engine"]["model_name"] = examples.HOSTILE
     place.write_text(json.dumps(document))
@@ -215,7 +225,7 @@ def test_hostile_reports_of_others_are_shown_harmless(tmp_path, capsys):
     ],
 )
 def test_what_a_report_lacks_is_named(tmp_path, capsys, change, reason):
-    place = write_report(examples.guide(), tmp_path / "host").json
+    place = report_of(examples.guide(), tmp_path / "host")
     place.write_text(json.dumps(json.loads(place.read_text()) | change))
     run(["history", "--collect", str(tmp_path), "--json"])
     assert json.loads(capsys.readouterr().out)["unread"] == [{"path": "host/report.json", "reason": reason}]
