@@ -5,6 +5,8 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from autotune.campaign.nightly.ascend_versions import CANN, DRIVER, FIRMWARE, ascend_versions
+from autotune.campaign.service_environment import environment_of
 from autotune.engines.mindie.config_file import read as read_config
 from autotune.errors import Refused
 from autotune.mindie_rules.json_text import JsonValue
@@ -16,7 +18,8 @@ from autotune.store.history import lineages
 from autotune.store.study import CampaignStore, StoredRun
 
 MODEL_FILES, CONFIGURATION, HOST_WISH = "model files", "configuration", "host settings wanted"
-FACTS = (MODEL_FILES, CONFIGURATION, HOST_WISH, "CPU", "NUMA nodes", "page size", "npu", "npu-smi", "kernel")
+_HOST = ("CPU", "NUMA nodes", "page size", "npu", "npu-smi", "kernel")
+FACTS = (MODEL_FILES, CONFIGURATION, HOST_WISH, CANN, DRIVER, FIRMWARE, *_HOST)
 """Environment facts that belong to the fingerprint, beside engine, versions, model and workload."""
 _TUNED = frozenset(
     {
@@ -35,6 +38,13 @@ _TUNED = frozenset(
 
 def night_facts(profile: Profile, campaign: Campaign) -> tuple[Fact, ...]:
     """The facts that are read for the fingerprint alone. Touches nothing."""
+    if campaign.rehearsed:
+        return ()
+    versions = ascend_versions(environment_of(profile))
+    return (*versions, *_own_facts(profile, campaign))
+
+
+def _own_facts(profile: Profile, campaign: Campaign) -> tuple[Fact, ...]:
     facts = [Fact(name=HOST_WISH, value=_digest(profile.host.model_dump_json()))]
     if profile.model.path is not None:
         facts.append(Fact(name=MODEL_FILES, value=_model_files(profile.model.path)))
