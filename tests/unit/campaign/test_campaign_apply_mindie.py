@@ -1,0 +1,93 @@
+"""A winner in config.json: only the named values differ, and a value put in by hand stays."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from autotune.campaign.apply import apply, rollback
+from autotune.campaign.winner_text import CONFIG_SHA256
+from autotune.emulator.install import make_install
+from autotune.engines.mindie.config_file import read
+from autotune.engines.mindie.config_text import settings_of
+from autotune.errors import NotRestored
+from autotune.model.campaign import Campaign, Reading, Verdict
+from autotune.model.move import VerdictCode
+from autotune.model.service import Description, Fact
+from autotune.store.state import StateDirectory
+
+
+@pytest.fixture
+def state(tmp_path) -> StateDirectory:
+    (tmp_path / "state").mkdir(mode=0o700)
+    return StateDirectory(root=tmp_path / "state")
+
+
+@pytest.fixture
+def config(tmp_path):
+    return make_install(tmp_path / "install") / "conf" / "config.json"
+
+
+@pytest.fixture
+def run(campaign, config) -> Campaign:
+    found = read(config)
+    incumbent = settings_of(found.config)
+    description = Description(
+        kind="mindie",
+        version="3.0",
+        place=str(config.parent.parent),
+        model_name="llama3-8b",
+        incumbent=incumbent,
+        block_size=128,
+        config_path=str(config),
+    )
+    best = replace(incumbent, max_batch_size=435, max_prefill_batch_size=217)
+    reading = Reading(settings=best, tokens_per_second=1.0, half_width=0.01, launches=2)
+    verdict = Verdict(code=VerdictCode.IMPROVED, reason="", best=reading)
+    digest = (Fact(name=CONFIG_SHA256, value=found.sha256),)
+    return replace(campaign, description=description, verdict=verdict, environment=digest)
+
+
+def facts(path):
+    status = path.stat()
+    return path.read_bytes(), status.st_mode, status.st_uid, status.st_gid
+
+
+def test_apply_rollback_apply_is_a_round_trip_in_which_only_the_named_values_differ(run, state, config):
+    before = facts(config)
+    for _ in range(2):
+        apply(run, state)
+        old, new = before[0].decode().splitlines(), config.read_text().splitlines()
+        changed = [line.split('"')[1] for line, other in zip(old, new, strict=True) if line != other]
+        assert changed == ["maxPrefillBatchSize", "maxBatchSize"]
+        assert facts(config)[1:] == before[1:]
+        rollback(state)
+        assert facts(config) == before
+
+
+def test_a_value_put_in_by_hand_in_between_is_overwritten_by_neither(run, state, config):
+    apply(run, state)
+    config.write_text(config.read_text().replace('"maxBatchSize" : 435', '"maxBatchSize" : 77'))
+    by_hand = facts(config)
+    for act in (lambda: rollback(state), lambda: apply(run, state)):
+        with pytest.raises(NotRestored) as caught:
+            act()
+        assert caught.value.exit_code == 4
+        assert facts(config) == by_hand
+
+
+def test_the_services_own_rewriting_of_its_log_settings_is_no_edit(run, state, config):
+    before = facts(config)
+    apply(run, state)
+    document = json.loads(config.read_text())
+    assert "LogConfig" in document
+    document["LogConfig"]["logLevel"] = "Debug"
+    config.write_text(json.dumps(document, indent=4))
+    rollback(state)
+    assert facts(config) == before
+
+
+def test_another_edit_beside_the_tuned_values_is_told(run, state, config):
+    config.write_text(config.read_text().replace('"maxIterTimes" : 512', '"maxIterTimes" : 500'))
+    assert any("beside the tuned values" in line for line in apply(run, state))
+    assert '"maxIterTimes" : 500' in config.read_text()
