@@ -259,7 +259,8 @@ def _refuse_foreign(now: bytes, before: bytes, change: FileChanged) -> None:
     copy = _copy_of_after(change)
     after = copy.read_bytes() if copy.is_file() else b""
     known = _sha256(after) == change.after_sha256
-    if known and (same_but_for_logging(decode(now), decode(after)) or is_torn(now, before, after)):
+    torn = is_torn(now, before, after) or is_torn(now, after, before)  # when it was written, or put back
+    if known and (torn or same_but_for_logging(decode(now), decode(after))):
         return
     raise NotRestored(
         f"{change.path} was edited by somebody else since the trial; it is left as it is, "
