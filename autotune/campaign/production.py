@@ -62,8 +62,9 @@ class ProductionService:
         except Refused:
             settle(change, journal)
             raise
-        listener(Warned(message="the live service is stopped for the time of the trials"))
+        change = _stopped(change, journal)
         try:
+            listener(Warned(message="the live service is stopped for the time of the trials"))
             yield
         finally:
             with held_back():
@@ -103,6 +104,7 @@ class ProductionService:
             environment=str(environment),
             unit=(self.section.unit or "") if self.section else "",
             mark=secrets.token_hex(8),
+            stopping=True,
             answer_seconds=self.start_timeout,
             tls_ca=_text(tls.ca if tls else None),
             tls_cert=_text(tls.cert if tls else None),
@@ -119,6 +121,17 @@ class ProductionService:
                 hint="free some space in the state directory; the live service was not touched",
             ) from error
         return change
+
+
+def _stopped(change: ServiceStopped, journal: Journal) -> ServiceStopped:
+    """Write down that it has stopped; where that cannot be written the first entry serves as well."""
+    stopped = replace(change, stopping=False)
+    try:
+        journal.record(stopped)
+    except OSError:
+        return change
+    journal.settle(change)
+    return stopped
 
 
 def commands_of(section: ServiceSection | None) -> ProductionCommands | None:
@@ -151,7 +164,7 @@ def settle(change: ServiceStopped, journal: Journal) -> None:
 
 def bring_back(change: ServiceStopped, work_dir: Path) -> None:
     """Start a service that a crashed run has left stopped; running already is fine. Raises NotRestored."""
-    _of_change(change, work_dir).start()
+    _of_change(change, work_dir).start(outlast_stop=change.stopping)
 
 
 def bring_back_later(change: ServiceStopped, work_dir: Path) -> None:

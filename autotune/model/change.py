@@ -71,7 +71,9 @@ class ServiceStopped:
     unit: str = ""
     """The systemd unit, where the service is one."""
     mark: str = ""
-    """Value of a variable that its start command gets, by which a start that was begun is known again."""
+    """Value of a variable that its commands get, by which one that was begun is known again."""
+    stopping: bool = False
+    """Its stop was begun and had not ended: it may answer now and be gone in a moment."""
     answer_seconds: float = 900.0
     """How long it may take until it answers."""
     tls_ca: str = ""

@@ -99,8 +99,8 @@ def case(bench, tmp_path):
         os.kill(pid, signal.SIGKILL)
 
 
-IN_PLACE_WRITES = 10
-"""Service, governor, huge pages, file and process are recorded, and settled in the reverse order."""
+IN_PLACE_WRITES = 12
+"""Service, that it has stopped (two), governor, huge pages, file and process, and back in reverse order."""
 EVERY_STEP = [
     f"{write}-{moment}" for write in range(1, IN_PLACE_WRITES + 1) for moment in ("before", "after")
 ]
@@ -110,10 +110,11 @@ EVERY_STEP = [
     ("mode", "step"),
     [
         *(("in-place", step) for step in (*EVERY_STEP, "running")),
-        *(("private", step) for step in ("4-before", "4-after", "5-before", "running")),
+        *(("private", step) for step in ("6-before", "6-after", "7-before", "running")),
     ],
 )
-def test_whatever_step_it_dies_at_everything_is_put_back(case, mode, step):
+def test_whatever_step_it_dies_at_everything_is_put_back(case, mode, step, monkeypatch):
+    monkeypatch.setattr("autotune.engines.mindie.production.STOP_SECONDS", 0.5)  # the stand-in stops at once
     with case.run(mode, step) as process:
         process.communicate(timeout=60)
     assert process.returncode == -signal.SIGKILL
@@ -125,7 +126,7 @@ def test_whatever_step_it_dies_at_everything_is_put_back(case, mode, step):
     assert recover(case.state) == ("nothing to recover",)
 
 
-@pytest.mark.parametrize(("mode", "writes"), [("in-place", IN_PLACE_WRITES), ("private", 8)])
+@pytest.mark.parametrize(("mode", "writes"), [("in-place", IN_PLACE_WRITES), ("private", 10)])
 def test_a_run_that_is_not_killed_needs_no_recovery_and_writes_as_often_as_is_tried(case, mode, writes):
     with case.run(mode, "never") as process:
         output, _ = process.communicate(timeout=60)

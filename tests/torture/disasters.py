@@ -164,6 +164,7 @@ DISASTERS: dict[str, Callable[[Make, random.Random], None]] = {
     "tuner suspended": suspended,
     "database cut": storage.database_cut,
     "database locked for a while": storage.database_locked_for_a_while,
+    "killed while the service stops": service.killed_while_stopping,
     "deadline": service.deadline,
     "live traffic": service.live_traffic,
     "requests of somebody else": service.requests_of_somebody_else,

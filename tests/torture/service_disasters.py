@@ -18,6 +18,7 @@ from tests.torture.attempt import (
     REFUSED,
     Make,
     recovered,
+    resumed,
 )
 from tests.torture.kills import Kill, deliver
 from tests.torture.world import World, require
@@ -96,6 +97,22 @@ def deadline(make: Make, rng: random.Random) -> None:
     done = world.tune("--deadline", "62s")
     require(done.returncode in {0, 124}, f"it ended with {done.returncode}: {done.stderr[-400:]}")
     world.restored(before)
+
+
+def killed_while_stopping(make: Make, rng: random.Random) -> None:
+    """The tuner is killed while the stop command works: what that does later is outlasted and undone."""
+    world = make(with_production=True)
+    before, stop = world.facts(), world.root / "stop.py"
+    stop.write_text(f"import time\ntime.sleep({1 + 2 * rng.random()})\n{stop.read_text()}")
+    process = world.begin()
+    world.wait_for(world.journal.exists, "nothing was journalled")
+    time.sleep(0.5 * rng.random())
+    process.kill()
+    process.wait()
+    recovered(world)
+    time.sleep(4.0)
+    world.restored(before)
+    resumed(world, before)
 
 
 HOOK = """\

@@ -12,6 +12,7 @@ from pathlib import Path
 from autotune.campaign import mindie_side
 from autotune.campaign.host_preparation import prepare_host
 from autotune.cli.main import run
+from autotune.engines.mindie import production
 
 
 def main() -> int:
@@ -25,6 +26,7 @@ def main() -> int:
             return real()
 
     time.time = wrong
+    production.STOP_SECONDS = 2.0  # the emulated daemon's own 20 s pass much faster
     mindie_side.prepare_host = partial(prepare_host, root=root)
     return run(sys.argv[3:])
 

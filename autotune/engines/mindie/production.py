@@ -23,6 +23,10 @@ _REAP_SECONDS = 0.5
 """For a start command that only starts: no zombie of it stays. One that is the service itself goes on."""
 STARTED_BY = "AUTOTUNE_STARTED"
 """Variable that the start command gets, with the mark of the run that stopped the service."""
+STOPPED_BY = "AUTOTUNE_STOPPED"
+"""The same for the stop command and the hook before it: they go on when the run is killed."""
+STOP_SECONDS = 25.0
+"""How long a daemon that was told to stop may go on answering: 5 s of sleep, 15 s for its children."""
 LIVE_HINT = (
     "stop it, or say in the profile how: `engine: {service: {unit: mindie.service}}`, "
     "or `{service: {stop: [...], start: [...]}}`"
@@ -115,16 +119,19 @@ class Production:
                 hint=f"try it by hand: {' '.join(self._commands.stop)}",
             ) from failure
 
-    def start(self) -> None:
+    def start(self, *, outlast_stop: bool = False) -> None:
         """Start the service, wait until it answers a real request, and run the hook.
 
         The start command may return at once or stay as the service itself; a service that somebody has
-        started already is only waited for. Raises NotRestored when it does not answer in time, with the
-        command that starts it.
+        started already is only waited for. With `outlast_stop` a stop may be going on, begun by a run that
+        was killed: the service may answer now and be gone in a moment. Raises NotRestored when it does not
+        answer in time, with the command that starts it.
         """
         if self._commands is None:
             return
         try:
+            if outlast_stop:
+                self._outlast_stop()
             self._bring_back(self._commands)
         except LaunchFailed as failure:
             raise NotRestored(
@@ -169,7 +176,7 @@ class Production:
         started: Child | None = None
         output = self._output("start")
         deadline = self._clock.now() + self._timeout
-        while not self.answers():
+        while not self._is_back():
             if started is None and not self.is_live() and not self._is_starting():
                 started = self._begin(commands, output)
             code = started.poll() if started else None
@@ -181,6 +188,21 @@ class Production:
         if started is not None:
             started.wait(_REAP_SECONDS)
         self._started = started  # kept: a start command may stay as the service itself
+
+    def _is_back(self) -> bool:
+        """Whether it answers; a unit that is being stopped may answer too, and is not active."""
+        return self.answers() and (not self._has_unit() or self._is_active())
+
+    def _outlast_stop(self) -> None:
+        """Wait for the commands of a killed run, and for a daemon that may have been told to stop."""
+        began = self._clock.now()
+        while self._mark and marked(STOPPED_BY, self._mark):
+            if self._clock.now() - began >= COMMAND_SECONDS:
+                return
+            self._clock.sleep(_POLL_SECONDS)
+        began = self._clock.now()
+        while self.answers() and self._clock.now() - began < STOP_SECONDS:
+            self._clock.sleep(_POLL_SECONDS)
 
     def _begin(self, commands: ProductionCommands, output: Path) -> Child:
         wait_until_free(self._addresses.ports, clock=self._clock)
@@ -210,6 +232,9 @@ class Production:
                 )
             self._clock.sleep(_POLL_SECONDS)
 
+    def _has_unit(self) -> bool:
+        return self._commands is not None and bool(self._commands.active)
+
     def _is_active(self) -> bool:
         if self._commands is None or not self._commands.active:
             return False
@@ -221,7 +246,9 @@ class Production:
 
     def _run(self, name: str, argv: tuple[str, ...]) -> None:
         if argv:
-            run(argv, env=self._environment, output=self._output(name), seconds=COMMAND_SECONDS)
+            mark = {STOPPED_BY: self._mark} if self._mark and name in {"before", "stop"} else {}
+            environment = {**self._environment, **mark}
+            run(argv, env=environment, output=self._output(name), seconds=COMMAND_SECONDS)
 
     def _output(self, name: str) -> Path:
         self._work_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
