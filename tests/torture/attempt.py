@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tests.torture.world import HostFacts, World, require
+from tests.torture.world import ENDED, HostFacts, World, require
 
 BUSY, REFUSED, NOT_RESTORED, NOT_MEASURABLE, INTERRUPTED = 75, 1, 4, 5, 130
 Make = Callable[..., World]
@@ -22,7 +22,7 @@ def resumed(world: World, before: HostFacts) -> None:
         return
     launches = world.finished()
     done = world.tune("--resume")
-    require(done.returncode in {0, 5}, f"resume ended with {done.returncode}: {done.stderr[-600:]}")
+    require(done.returncode in ENDED, f"resume ended with {done.returncode}: {done.stderr[-600:]}")
     world.nothing_lost(launches)
     world.restored(before)
 

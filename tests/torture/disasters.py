@@ -9,7 +9,7 @@ from collections.abc import Callable
 from tests.torture import service_disasters as service
 from tests.torture import storage_disasters as storage
 from tests.torture.attempt import BUSY, NOT_RESTORED, Make, recovered, resumed, tail
-from tests.torture.world import require
+from tests.torture.world import ENDED, require
 
 
 def second_tuner(make: Make, rng: random.Random) -> None:
@@ -25,7 +25,7 @@ def second_tuner(make: Make, rng: random.Random) -> None:
         require(done.returncode == BUSY, f"the second ended with {done.returncode}: {done.stderr[-400:]}")
     require(world.facts() == trial, "it changed something")
     process.send_signal(signal.SIGCONT)
-    require(process.wait(timeout=150) in {0, 5}, f"the first ended with {process.returncode}: {tail(world)}")
+    require(process.wait(timeout=150) in ENDED, f"the first ended with {process.returncode}: {tail(world)}")
     world.restored(before)
 
 
@@ -41,7 +41,7 @@ def recover_beside(make: Make, rng: random.Random) -> None:
         idle = done.stdout == "nothing to recover\n"  # it was over before recover looked
         require(done.returncode == BUSY or idle, f"recover ended with {done.returncode}: {done.stdout}")
     world.clock.write_text("0")
-    require(process.wait(timeout=150) == 0, "the campaign did not end well")
+    require(process.wait(timeout=150) in ENDED, "the campaign did not end well")
     world.restored(before)
 
 
@@ -57,7 +57,7 @@ def suspended(make: Make, rng: random.Random) -> None:
     require(done.returncode == BUSY or not world.journal.exists(), f"recover: {done.returncode}")
     time.sleep(1.0)
     process.send_signal(signal.SIGCONT)
-    require(process.wait(timeout=150) in {0, 5}, f"it ended with {process.returncode}")
+    require(process.wait(timeout=150) in ENDED, f"it ended with {process.returncode}")
     world.restored(before)
 
 
@@ -85,7 +85,7 @@ def clock_jumps_to_the_end(make: Make, rng: random.Random) -> None:
     while process.poll() is None:
         world.clock.write_text(str(rng.choice([-1, 1]) * rng.choice([3600.0, 86400.0, 3.2e8])))
         time.sleep(0.5)
-    require(process.returncode == 0, f"it ended with {process.returncode}: {tail(world)}")
+    require(process.returncode in ENDED, f"it ended with {process.returncode}: {tail(world)}")
     world.restored(before)
 
 

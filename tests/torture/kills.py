@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from enum import Enum
 
-from tests.torture.world import World, require
+from tests.torture.world import ENDED, World, require
 
 INTERRUPTED = 130
 
@@ -69,7 +69,7 @@ def kill_and_resume(
             world.nothing_lost(launches)
             launches = world.finished()
         done = world.tune("--resume")
-        require(done.returncode in {0, 5}, f"resume ended with {done.returncode}: {done.stderr[-600:]}")
+        require(done.returncode in ENDED, f"resume ended with {done.returncode}: {done.stderr[-600:]}")
         world.nothing_lost(launches)
         world.restored(before)
     require("Traceback" not in _said(world) or not _begun(world), f"a traceback: {_said(world)[-1500:]}")
@@ -84,7 +84,7 @@ def _wait(process: "subprocess.Popen[bytes]", seconds: float) -> None:
 
 def _after(world: World, how: Kill, code: int) -> None:
     begun = _begun(world)
-    if code == 0:
+    if code in ENDED:
         return  # it was faster
     if how is Kill.KILL:
         require(code == -signal.SIGKILL, f"it ended with {code}")

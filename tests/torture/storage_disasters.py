@@ -19,7 +19,7 @@ from tests.torture.attempt import (
     resumed,
     tail,
 )
-from tests.torture.world import World, require
+from tests.torture.world import ENDED, World, require
 
 
 def state_deleted(make: Make, rng: random.Random) -> None:
@@ -30,7 +30,7 @@ def state_deleted(make: Make, rng: random.Random) -> None:
     world.wait_for(lambda: world.facts().config != before.config, "no trial was written")
     subprocess.run(["rm", "-rf", str(world.state)], check=True)
     code = process.wait(timeout=200)
-    require(code in {REFUSED, 0, 5}, f"it ended with {code}: {tail(world)}")
+    require(code in {REFUSED, *ENDED}, f"it ended with {code}: {tail(world)}")
     world.restored(before)
 
 
@@ -43,10 +43,10 @@ def database_locked(make: Make, rng: random.Random) -> None:
     launches = world.finished()
     with _locked(world.state / "campaigns.db"):
         code = process.wait(timeout=200)
-    require(code in {REFUSED, 0}, f"it ended with {code}: {tail(world)}")
+    require(code in {REFUSED, *ENDED}, f"it ended with {code}: {tail(world)}")
     world.restored(before)
     world.nothing_lost(launches)
-    if code:
+    if code not in ENDED:
         resumed(world, before)
 
 
@@ -58,7 +58,7 @@ def database_locked_for_a_while(make: Make, rng: random.Random) -> None:
     world.wait_for(lambda: world.printed() >= 1 or process.poll() is not None, "no launch ended")
     with _locked(world.state / "campaigns.db"):
         time.sleep(4.0)
-    require(process.wait(timeout=200) == 0, f"it ended with {process.returncode}: {tail(world)}")
+    require(process.wait(timeout=200) in ENDED, f"it ended with {process.returncode}: {tail(world)}")
     world.restored(before)
 
 
@@ -74,7 +74,7 @@ def database_cut(make: Make, rng: random.Random) -> None:
     code = process.wait(timeout=200)
     world.restored(before)
     require("Traceback" not in world.log.read_text(), tail(world))
-    if code == 0:
+    if code in ENDED:
         return
     require(code == REFUSED, f"it ended with {code}: {tail(world)}")
     run = next((world.state / "runs").iterdir()).name
@@ -82,7 +82,7 @@ def database_cut(make: Make, rng: random.Random) -> None:
     if done.returncode == REFUSED:
         database.rename(world.state / "campaigns.db.damaged")
         done = world.tune("--resume", run)
-    require(done.returncode in {0, 5}, f"resume ended with {done.returncode}: {done.stderr[-800:]}")
+    require(done.returncode in ENDED, f"resume ended with {done.returncode}: {done.stderr[-800:]}")
     world.nothing_lost(launches)
     world.restored(before)
 
@@ -96,7 +96,7 @@ def full_disk(make: Make, rng: random.Random) -> None:
         time.sleep(1.5 * rng.random())
         with filled():
             code = process.wait(timeout=200)
-            require(code in {REFUSED, 5, 0}, f"it ended with {code}: {tail(world)}")
+            require(code in {REFUSED, *ENDED}, f"it ended with {code}: {tail(world)}")
             require(world.facts() == before, "not everything was put back on the full disk")
             require(not world.journal.exists(), "the crash journal is still there")
         world.restored(before)

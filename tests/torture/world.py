@@ -30,6 +30,8 @@ from autotune.store.study import CampaignStore
 
 REPOSITORY = Path(__file__).parents[2]
 TIME_SCALE = 300.0
+ENDED = (0, 5)
+"""How a campaign comes to its end; 5 where the machine was too busy for one valid reading."""
 MARK = "TORTURE_WORLD"
 PROFILE = """\
 name: torture
@@ -94,6 +96,7 @@ class World:
     with_production: bool
     launches: int = 3
     faults: Faults = field(default_factory=Faults)
+    time_scale: float = TIME_SCALE
     started: list[subprocess.Popen] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -114,7 +117,7 @@ class World:
             blocks=24,
             max_batch_size=12,
             noise=0.01,
-            time_scale=TIME_SCALE,
+            time_scale=self.time_scale,
             port=port,
             management_port=management,
             metrics_port=metrics,
