@@ -176,7 +176,7 @@ class Production:
         started: Child | None = None
         output = self._output("start")
         deadline = self._clock.now() + self._timeout
-        while not self._is_back():
+        while not self.answers():
             if started is None and not self.is_live() and not self._is_starting():
                 started = self._begin(commands, output)
             code = started.poll() if started else None
@@ -189,10 +189,6 @@ class Production:
             started.wait(_REAP_SECONDS)
         self._started = started  # kept: a start command may stay as the service itself
 
-    def _is_back(self) -> bool:
-        """Whether it answers; a unit that is being stopped may answer too, and is not active."""
-        return self.answers() and (not self._has_unit() or self._is_active())
-
     def _outlast_stop(self) -> None:
         """Wait for the commands of a killed run, and for a daemon that may have been told to stop."""
         began = self._clock.now()
@@ -201,8 +197,12 @@ class Production:
                 return
             self._clock.sleep(_POLL_SECONDS)
         began = self._clock.now()
-        while self.answers() and self._clock.now() - began < STOP_SECONDS:
+        while self.answers() and self._clock.now() - began < self._most_stop_seconds():
             self._clock.sleep(_POLL_SECONDS)
+
+    def _most_stop_seconds(self) -> float:
+        """A unit that answers and is not active is most likely being stopped."""
+        return COMMAND_SECONDS if self._has_unit() and not self._is_active() else STOP_SECONDS
 
     def _begin(self, commands: ProductionCommands, output: Path) -> Child:
         wait_until_free(self._addresses.ports, clock=self._clock)
