@@ -23,8 +23,7 @@ _LONGEST_READ = len(_CHUNK_HEADS)
 _LONGEST_HEAD = 6
 """Bytes that the head of such a chunk can't pass."""
 _LONGEST_COMPLAINT = 2048
-_LONGEST_PIECE = 8 * MiB
-"""Of an event, or of a reply in one piece, before it is given up: nobody sends so much on purpose."""
+_LONGEST_PIECE = 8 * MiB  # of an event or a whole reply: nobody sends so much on purpose
 _OK = 200
 _NO_LINGER = struct.pack("ii", 1, 0)
 """SO_LINGER with which a close resets the connection. The service closes first after its replies; its port
@@ -154,14 +153,14 @@ class Connection(asyncio.Protocol):
         self, now: float, *, first_seconds: float, stall_seconds: float, total_seconds: float
     ) -> None:
         """Give up a reply that keeps its client waiting for too long."""
-        reply = self._reply
         if self._message is None:
             return
-        if now - reply.sent > total_seconds:
+        sent, begun = now - self._reply.sent, self._reply.first == self._reply.first
+        if sent > total_seconds:
             self._fail("timeout", f"not complete after {total_seconds:.0f} s", now)
-        elif reply.first != reply.first and now - reply.sent > first_seconds:
+        elif not begun and sent > first_seconds:
             self._fail("first_token_timeout", f"no token after {first_seconds:.0f} s", now)
-        elif reply.first == reply.first and now - self._last > stall_seconds:
+        elif begun and now - self._last > stall_seconds:
             self._fail("stall", f"no event for {stall_seconds:.0f} s", now)
 
     # The transport's side.
@@ -198,7 +197,8 @@ class Connection(asyncio.Protocol):
         now = perf_counter()
         if self._tail and not self._delimited:
             self._last_piece()
-        if self._reply.ended_by_its_own_sign or self._is_whole():
+        asked = self._message.asked_tokens
+        if self._reply.is_whole(self._body, delimited=self._delimited, all_there=self._events >= asked):
             self._complete(now, reusable=False)
         else:
             lost = cause_of_loss(exc, answered=self._reply.status != 0, secure=self._secure)
@@ -231,7 +231,17 @@ class Connection(asyncio.Protocol):
             and body.find(self._mark) == len(body) - self._end_length
             and body[-1] == self._last_byte
         ):
-            self._count()
+            if not self._events:
+                self._count()
+                return
+            now = self._now
+            recorder = self._recorder
+            if now >= recorder.edge:
+                recorder.roll(now)
+            recorder.events += 1
+            self._gap(now - self._last)
+            self._last = now
+            self._events += 1
         else:
             self._look_closely(body)
 
@@ -335,17 +345,6 @@ class Connection(asyncio.Protocol):
         whole = document is not None or is_done(payload(tail))
         if whole or self._delimited:
             self._take(tail)
-
-    def _is_whole(self) -> bool:
-        """Whether a reply that only the end of the connection ended is complete all the same.
-
-        It is when it is a refusal, when its one JSON document is whole, or when all tokens are there.
-        """
-        if self._reply.status != _OK:
-            return self._reply.status != 0 and not self._delimited
-        if self._body:
-            return document_of(self._body) is not None
-        return self._message is not None and self._events >= self._message.asked_tokens
 
     def _complete(self, now: float, *, reusable: bool) -> None:
         message, self._message = self._message, None

@@ -35,6 +35,18 @@ class Reply:
         """[DONE], details, usage or a finish reason has come."""
         return self.final or self.finish is not None
 
+    def is_whole(self, body: bytes, *, delimited: bool, all_there: bool) -> bool:
+        """Whether a reply that only the end of the connection ended is complete all the same.
+
+        It is when its own sign has come, when it is a refusal, when its one JSON document is whole, or when
+        all tokens are there.
+        """
+        if self.ended_by_its_own_sign:
+            return True
+        if self.status != _OK:
+            return self.status != 0 and not delimited
+        return document_of(body) is not None if body else all_there
+
     def learn(self, facts: EventFacts) -> None:
         """Take what an event says."""
         self.finish = facts.finish or self.finish

@@ -56,7 +56,8 @@ def _new_loop() -> asyncio.AbstractEventLoop:
 def _no_collection() -> Iterator[None]:
     """A collection in the middle of a thousand streams would be read as their latency."""
     was_enabled = gc.isenabled()
-    gc.collect()
+    if was_enabled:
+        gc.collect()
     gc.freeze()
     gc.disable()
     try:

@@ -8,6 +8,7 @@ from autotune.load.client.api import Api, Ask
 from autotune.load.client.message import Message
 from autotune.load.workload.workload import Workload
 
+_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _KEPT_BYTES = 64 * 1024 * 1024
 """Templates beyond are made again each time."""
 _PLACE = "\u0001salt\u0001"
@@ -103,9 +104,7 @@ class Supply:
             model=self._model,
             streaming=self._streaming,
         )
-        body = json.dumps(self._api.document(ask), ensure_ascii=False, separators=(",", ":")).encode(
-            "utf-8", "replace"
-        )
+        body = _encode(self._api.document(ask)).encode("utf-8", "replace")
         before, _, after = body.partition(_PLACE_IN_JSON)
         return Template(before=before, after=after, asked_tokens=asked, prompt_tokens=prompt.input_tokens)
 

@@ -4,7 +4,6 @@ import asyncio
 import contextlib
 import os
 import signal
-import sys
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from time import perf_counter
@@ -57,7 +56,3 @@ async def _start(pipe: Connection) -> float:
     at = said.at if isinstance(said, Go) else perf_counter()
     await asyncio.sleep(max(0.0, at - perf_counter()))
     return at
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))

@@ -4,12 +4,20 @@ import subprocess
 import sys
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
+from pathlib import Path
 
+import autotune
 from autotune.errors import NotMeasurable, UsageError
 from autotune.load.client.errand import Failed
 from autotune.load.client.reaching import Unreached
 
 _END_SECONDS = 2.0
+_PARENT = Path(autotune.__file__).resolve().parent.parent
+_PROGRAM = (
+    "import sys; sys.path[0] = sys.argv[1]; "
+    "from autotune.load.client.worker import main; main(int(sys.argv[2]))"
+)
+"""This very package, and nothing that lies in the working directory."""
 
 
 class ClientDied(NotMeasurable):
@@ -26,7 +34,7 @@ class WorkerProcess:
     def __init__(self) -> None:
         ours, theirs = Pipe()
         self.pipe: Connection = ours
-        argv = [sys.executable, "-m", "autotune.load.client.worker", str(theirs.fileno())]
+        argv = [sys.executable, "-c", _PROGRAM, str(_PARENT), str(theirs.fileno())]
         self._process = subprocess.Popen(
             argv, pass_fds=(theirs.fileno(),), stdin=subprocess.DEVNULL, start_new_session=True
         )

@@ -74,6 +74,16 @@ def test_a_file_that_does_not_serve_is_wrong_usage_in_another_process_too(mock, 
             run_load_test(make_test(server, target=target), pool=pool)
 
 
+def test_what_lies_in_the_working_directory_is_not_run(mock, make_test, tmp_path, monkeypatch):
+    for name in ("asyncio.py", "signal.py"):
+        (tmp_path / name).write_text("raise SystemExit(9)")
+    (tmp_path / "autotune").mkdir()
+    (tmp_path / "autotune" / "__init__.py").write_text("raise SystemExit(9)")
+    monkeypatch.chdir(tmp_path)
+    with mock(*FAST) as server, WorkerPool() as pool:
+        assert run_load_test(make_test(server, end=ForRequests(count=5)), pool=pool).completed == 5
+
+
 OWNER = """\
 import sys, time
 from autotune.load.client.pool import WorkerPool
