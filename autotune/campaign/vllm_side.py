@@ -19,7 +19,7 @@ from autotune.errors import UsageError
 from autotune.host.npu_facts import read_npus
 from autotune.model.protocols import Clock, Listener
 from autotune.process.clock import SystemClock
-from autotune.profile.schema import Profile
+from autotune.profile.schema import Profile, TlsSection
 from autotune.store.journal import FileJournal
 from autotune.store.state import StateDirectory, make_private
 
@@ -106,7 +106,13 @@ def _options(
         keep_address=engine.config_mode == "in-place",
         start_timeout=engine.start_timeout,
         model_name=profile.model.name,
-        tls=Tls(ca=tls.ca, cert=tls.cert, key=tls.key) if tls and tls.ca else None,
+        tls=_tls(tls) if tls else None,
         clock=clock,
         listener=listener,
     )
+
+
+def _tls(section: TlsSection) -> Tls | None:
+    if section.ca is None:
+        return None
+    return Tls(ca=section.ca, cert=section.cert, key=section.key, password_file=section.password_file)

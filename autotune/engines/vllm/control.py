@@ -1,12 +1,14 @@
 """Control: short questions to a running vLLM server, past every proxy."""
 
+import ssl
 from dataclasses import dataclass
 from types import TracebackType
-from typing import final
+from typing import Any, final
 
 import requests
 from requests.adapters import HTTPAdapter
 
+from autotune.engines.mindie.control import client_context
 from autotune.engines.mindie.options import Tls
 from autotune.engines.vllm.entry import Interface
 
@@ -27,22 +29,38 @@ class Reply:
         return self.status == OK
 
 
+class _Adapter(HTTPAdapter):
+    """Shows the client's certificate from a context of our own.
+
+    Given the files themselves, requests would ask for the password of an encrypted key on the terminal.
+    """
+
+    def __init__(self, context: ssl.SSLContext | None) -> None:
+        self._context = context
+        super().__init__(max_retries=0)
+
+    def init_poolmanager(
+        self, connections: int, maxsize: int, block: bool = False, **pool_kwargs: Any
+    ) -> None:
+        pool_kwargs["ssl_context"] = self._context
+        super().init_poolmanager(connections, maxsize, block, **pool_kwargs)
+
+
 @final
 class Control:
-    """Asks one server; not for load, and for one thread."""
+    """Asks one server; not for load, and for one thread. Raises Refused for certificates that don't serve."""
 
     def __init__(self, url: str, *, tls: Tls | None = None, api_key: str | None = None) -> None:
         self._url = url
         self._session = requests.Session()
         self._session.trust_env = False
-        for scheme in ("http://", "https://"):
-            self._session.mount(scheme, HTTPAdapter(max_retries=0))
+        context = client_context(tls) if tls is not None else None
+        self._session.mount("http://", HTTPAdapter(max_retries=0))
+        self._session.mount("https://", _Adapter(context))
         if api_key is not None:
             self._session.headers["Authorization"] = f"Bearer {api_key}"
         if tls is not None:
             self._session.verify = str(tls.ca)
-            if tls.cert is not None:
-                self._session.cert = (str(tls.cert), str(tls.key)) if tls.key else str(tls.cert)
 
     def __enter__(self) -> "Control":
         return self
