@@ -72,6 +72,13 @@ class LaunchEnded:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ForecastChanged:
+    """What is still to come, as the launches so far tell it."""
+
+    remaining: Forecast
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Warned:
     """Something a person should know, with the next step."""
 
@@ -93,6 +100,7 @@ Event = (
     | LevelProgress
     | LevelEnded
     | LaunchEnded
+    | ForecastChanged
     | Warned
     | CampaignEnded
 )

@@ -5,10 +5,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from autotune.campaign.forecast import Residence, Timing
 from autotune.campaign.interruption import InterruptibleClock
 from autotune.model.change import HostChange
 from autotune.model.protocols import Engine, Journal, Listener, Source
 from autotune.model.service import Fact
+from autotune.search.space import Space
 
 if TYPE_CHECKING:
     from autotune.campaign.production import ProductionService  # not loaded by a rehearsal
@@ -45,6 +47,10 @@ class HostSide:
     clock: InterruptibleClock
     formula_blocks: int | None = None
     """KV blocks by the formula: good for a bracket until a launch tells them, not for anything else."""
+    timing: Timing | None = None
+    """How long starts and stops take, where that is known before the first one."""
+    residence: Callable[[Space], Residence] | None = None
+    """How long a request will run, where something can tell before the first launch."""
     blocks: int | None = None
     """KV blocks that are known before any launch."""
     host_lines: tuple[Fact, ...] = ()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from autotune.campaign.forecast import Timing, forecast
+from autotune.campaign.forecast import Residence, Timing, forecast
 from autotune.campaign.parts import Bounds
 from autotune.model.campaign import Campaign, Forecast
 from autotune.model.service import Description, Fact
@@ -28,16 +28,20 @@ def plan_of(
     bounds: Bounds,
     timing: Timing | None,
     host_lines: tuple[Fact, ...],
+    residence: Residence | None = None,
 ) -> Plan:
-    """Lay out the campaign; `timing` is what earlier runs took, None when there is none."""
+    """Lay out the campaign; `timing` is what earlier runs took, None when there is none.
+
+    `residence` is how long a request runs, where something knows it; else it is guessed.
+    """
     description = campaign.description
-    residence = _GUESSED_TPOT_SECONDS * _mean_output(profile.workload)
+    guessed = _GUESSED_TPOT_SECONDS * _mean_output(profile.workload)
     known = timing or Timing().scaled(description.time_scale)
     told = forecast(
         strategy=campaign.strategy,
         max_launches=bounds.max_launches,
         timing=known,
-        residence_seconds=residence,
+        residence=residence or Residence(restart=guessed, sweep=guessed),
         cap_seconds=bounds.level_cap_seconds,
         time_scale=description.time_scale,
     )

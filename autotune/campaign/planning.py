@@ -63,9 +63,10 @@ def planned(loaded: LoadedProfile, choices: Choices, listener: Listener) -> Iter
         campaign = replace(campaign, bracket=space.bracket() if space.blocks else None)
         if stored:
             campaign = _going_on(stored, campaign)
-        timing = timing_of(_earlier(store, profile, rehearsed=rehearsed))
+        timing = timing_of(_earlier(store, profile, rehearsed=rehearsed)) or side.timing
         bounds = _bounds(profile, choices, timing)
-        plan = plan_of(profile, campaign, space, bounds, timing, side.host_lines)
+        residence = side.residence(space) if side.residence is not None else None
+        plan = plan_of(profile, campaign, space, bounds, timing, side.host_lines, residence)
         yield Session(
             profile=profile,
             campaign=replace(campaign, forecast=plan.forecast),
@@ -148,7 +149,7 @@ def _campaign(
     return Campaign(
         run=run,
         profile_name=profile.name,
-        profile_text=loaded.text,
+        profile_text=loaded.effective,
         description=description,
         bracket=None,
         strategy=profile.search.strategy,

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from autotune.campaign.ending import Ending, ended
+from autotune.campaign.forecast import remaining
 from autotune.campaign.parts import Bounds, Parts
 from autotune.errors import DeadlineReached, LaunchCause, LaunchFailed
-from autotune.events import LaunchEnded, LaunchStarted, LevelEnded, Phase, PhaseChanged
+from autotune.events import ForecastChanged, LaunchEnded, LaunchStarted, LevelEnded, Phase, PhaseChanged
 from autotune.model.campaign import Campaign, Decision
 from autotune.model.launch import BudgetLeft, History, LaunchRecord, Outcome, PhaseSeconds
 from autotune.model.measurement import Invalid, InvalidReason, Level
@@ -170,6 +171,10 @@ class CampaignRun:
         self._launches[-1] = record
         self._parts.store.launch_ended(record)
         self._parts.listener(LaunchEnded(record=record))
+        told = self._campaign.forecast
+        if told is not None:
+            left = remaining(self.so_far(), told, self._bounds.max_launches)
+            self._parts.listener(ForecastChanged(remaining=left))
 
     def _take_down(self) -> None:
         """Stop the service and put its configuration back; what raises here leaves nothing running."""
@@ -223,6 +228,7 @@ class CampaignRun:
             concurrency=move.concurrency if isinstance(move, Measure) else None,
             reason=move.reason,
             expected=move.expected if isinstance(move, Launch) else None,
+            because=move.because,
         )
         self._decisions.append(decision)
         self._parts.store.decided(decision)

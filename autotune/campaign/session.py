@@ -9,6 +9,7 @@ from autotune.campaign.choices import Choices
 from autotune.campaign.ending import Ending
 from autotune.campaign.guards import guarded
 from autotune.campaign.host_side import HostSide, PreparedHost
+from autotune.campaign.limit_findings import limit_findings
 from autotune.campaign.parts import Bounds, Parts
 from autotune.campaign.plan import Plan
 from autotune.campaign.proven import afterwards
@@ -19,11 +20,12 @@ from autotune.events import CampaignEnded, CampaignStarted, Warned
 from autotune.model.bracket import Bracket
 from autotune.model.campaign import Campaign
 from autotune.model.move import VerdictCode
+from autotune.model.proposal import Proposals
 from autotune.model.protocols import Listener
 from autotune.model.service import BlockSource, Fact
 from autotune.profile.schema import Profile
 from autotune.search.space import Space
-from autotune.search.strategy import Strategy, make_strategy
+from autotune.search.strategy import WITH_PROPOSALS, Strategy, make_strategy
 from autotune.store.run_log import FILE_NAME
 from autotune.store.state import StateDirectory
 from autotune.store.storage import StorageFailed
@@ -77,7 +79,9 @@ class Session:
 
     def _named_strategy(self) -> Strategy:
         options = options_of(self.profile, max_launches=self.bounds.max_launches)
-        return make_strategy(self.campaign.strategy, self.space, options)
+        return make_strategy(
+            self.campaign.strategy, self.space, options, proposals_for(self.campaign.strategy)
+        )
 
     def _ended(self, parts: Parts) -> Ending:
         run = CampaignRun(self.campaign, parts, self.bounds)
@@ -106,6 +110,7 @@ class Session:
             campaign,
             bracket=self._bracket(campaign) or campaign.bracket,
             config_diff=diff,
+            limit_findings=limit_findings(campaign.launches, self.profile.objective.limits, verdict),
             environment=(*campaign.environment, *host.facts, *host.observed()),
         )
         ending = replace(ending, campaign=campaign)
@@ -151,6 +156,15 @@ def _with_environment(ending: Ending, facts: tuple[Fact, ...]) -> Ending:
     names = {fact.name for fact in facts}
     others = tuple(fact for fact in ending.campaign.environment if fact.name not in names)
     return replace(ending, campaign=replace(ending.campaign, environment=(*others, *facts)))
+
+
+def proposals_for(strategy: str) -> Proposals | None:
+    """The sampler's side of a strategy that asks one; Optuna is imported for no other."""
+    if strategy != WITH_PROPOSALS:
+        return None
+    from autotune.store.proposals import OptunaProposals
+
+    return OptunaProposals()
 
 
 def report_directory(profile: Profile, choices: Choices, run: str) -> Path:

@@ -3,6 +3,7 @@
 from autotune.campaign.concurrency import auto_concurrency
 from autotune.campaign.estimate import Lengths
 from autotune.errors import UsageError
+from autotune.model.limit import LimitMetric
 from autotune.model.service import Description
 from autotune.model.settings import Settings
 from autotune.profile.schema import Profile
@@ -38,6 +39,10 @@ def space_of(profile: Profile, description: Description, lengths: Lengths, *, bl
         grid=profile.search.grid or description.grid,
         blocks=blocks,
         shared=_shared(profile, description),
+        block_size=description.block_size,
+        max_output_tokens=cap,
+        lengths_assumed=profile.workload.dataset.input_tokens is None,
+        times_from_means=_times_wanted(profile, description),
         tune_prefill=description.kind != "vllm",
     )
 
@@ -73,7 +78,9 @@ def _concurrency(profile: Profile, description: Description, high: int | None) -
 
 
 def _shared(profile: Profile, description: Description) -> Settings | None:
-    """For throughput without a latency limit the guide sets supportSelectBatch true for all candidates.
+    """Give all candidates one supportSelectBatch: true, or false where the first token is limited.
+
+    So the vendor's guide sets it in its three modes.
 
     A maxLinkNum that is raised for the clients belongs to what is proven, so it is in the winner too.
     """
@@ -83,6 +90,20 @@ def _shared(profile: Profile, description: Description) -> Settings | None:
     raised = profile.engine.raise_max_link_num and profile.workload.concurrency == description.max_link_num
     return Settings(
         max_batch_size=incumbent.max_batch_size,
-        support_select_batch=True,
+        support_select_batch=not _first_token_limited(profile),
         max_link_num=description.max_link_num if raised else None,
     )
+
+
+def _times_wanted(profile: Profile, description: Description) -> bool:
+    """Times from measured means, unless prefill goes first anyway or the service as found has its own.
+
+    A service that already runs with supportSelectBatch true was given its times on purpose: they stay.
+    """
+    if description.kind == "vllm" or _first_token_limited(profile):
+        return False
+    return not description.incumbent.support_select_batch
+
+
+def _first_token_limited(profile: Profile) -> bool:
+    return any(limit.metric is LimitMetric.TTFT for limit in profile.objective.limits)

@@ -6,6 +6,8 @@ from autotune.model.campaign import Reading, Verdict
 from autotune.model.launch import LaunchRecord, Outcome, Purpose
 from autotune.model.move import Finish, VerdictCode
 from autotune.model.settings import Settings
+from autotune.search.evidence import pooled
+from autotune.search.limits import compared_levels
 from autotune.statistics.compare import LaunchReading, Spread, compare, launch_spread, mean_reading
 
 
@@ -72,12 +74,7 @@ def _spread(launches: Sequence[LaunchRecord]) -> Spread:
 
 
 def _readings(launches: Sequence[LaunchRecord]) -> list[LaunchReading]:
-    levels = [launch.last for launch in launches]
-    return [
-        LaunchReading(tokens_per_second=level.tokens_per_second, half_width=level.half_width)
-        for level in levels
-        if level is not None
-    ]
+    return [pooled(levels) for launch in launches if (levels := compared_levels(launch))]
 
 
 def _incumbent(launches: Sequence[LaunchRecord]) -> Settings | None:
@@ -86,4 +83,6 @@ def _incumbent(launches: Sequence[LaunchRecord]) -> Settings | None:
 
 
 def _measured(launch: LaunchRecord) -> bool:
-    return launch.outcome is Outcome.ENDED and launch.last is not None
+    """A restart with a reading; a sweep is none, whatever its limit."""
+    own = launch.purpose is not Purpose.SCOUT
+    return own and launch.outcome is Outcome.ENDED and launch.last is not None

@@ -11,6 +11,7 @@ from autotune.events import (
     CampaignEnded,
     CampaignStarted,
     Event,
+    ForecastChanged,
     LaunchEnded,
     LaunchStarted,
     LevelEnded,
@@ -92,7 +93,7 @@ class PlainLines:
                 self._line((warning_piece(event),))
             case CampaignEnded():
                 self._leave(why_ended(event.campaign))
-            case PhaseChanged() | LevelProgress() | LevelEnded():
+            case PhaseChanged() | LevelProgress() | LevelEnded() | ForecastChanged():
                 pass
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from autotune.events import (
     CampaignEnded,
     CampaignStarted,
     Event,
+    ForecastChanged,
     LaunchEnded,
     LaunchStarted,
     LevelEnded,
@@ -36,6 +37,7 @@ class LiveScreen:
         self._live = Live(console=console, auto_refresh=False, transient=True)
         self._campaign: CampaignStarted | None = None
         self._campaign_began = now()
+        self._total: float | None = None
         self._started: LaunchStarted | None = None
         self._phase = Phase.STARTING
         self._progress: LevelProgress | None = None
@@ -60,9 +62,9 @@ class LiveScreen:
             case LaunchEnded():
                 self._row_stays(event.record)
             case LevelEnded():
-                self._progress = None
-                if isinstance(event.level, Invalid):
-                    self._print(invalid_piece(event.level))
+                self._level_ended(event)
+            case ForecastChanged():
+                self._total = self._now() - self._campaign_began + event.remaining.seconds
             case Warned():
                 self._print(warning_piece(event))
             case CampaignEnded():
@@ -81,6 +83,11 @@ class LiveScreen:
         for record in launches:
             self._row(pieces(launch_row(record, self._incumbent), layout_for(self._console.width)))
         self._live.start()
+
+    def _level_ended(self, event: LevelEnded) -> None:
+        self._progress = None
+        if isinstance(event.level, Invalid):
+            self._print(invalid_piece(event.level))
 
     def _leave(self, why: str) -> None:
         started, self._started = self._started, None
@@ -121,8 +128,9 @@ class LiveScreen:
         """How long it takes, against the forecast; a rehearsal runs in virtual time and has none."""
         if self._campaign is None or self._campaign.campaign.rehearsed:
             return f"{INDENT}{self._phase.value}, in virtual time"
-        forecast, spent = self._campaign.forecast, now - self._campaign_began
-        about = f"{duration(spent)} of about {duration(forecast.seconds)}"
+        spent = now - self._campaign_began
+        total = self._campaign.forecast.seconds if self._total is None else self._total
+        about = f"{duration(spent)} of about {duration(total)}"
         return f"{INDENT}{self._phase.value}, {about}; Ctrl-C ends and restores"
 
     def _row(self, styled: tuple[Piece, ...]) -> None:

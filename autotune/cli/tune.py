@@ -84,7 +84,8 @@ def command(
         output=output,
         apply=apply_winner,
     )
-    loaded = read_profile(profile, [*overrides, *_limit_overrides(limits)])
+    chosen = _search_overrides(strategy, max_launches)
+    loaded = read_profile(profile, [*overrides, *_limit_overrides(limits), *chosen])
     listener = _listener(as_json=as_json)
     with planned(loaded, choices, listener) as session:
         _show_plan(session, as_json=as_json and plan_only)
@@ -126,6 +127,12 @@ def seconds_option(text: str | None) -> float | None:
 
 def _limit_overrides(limits: tuple[str, ...]) -> list[str]:
     return [f"objective.limits={json.dumps(list(limits))}"] if limits else []
+
+
+def _search_overrides(strategy: str | None, max_launches: int | None) -> list[str]:
+    """What the command line chose, as part of the profile that is stored with the run."""
+    chosen = {"strategy": strategy, "max_launches": max_launches}
+    return [f"search.{name}={value}" for name, value in chosen.items() if value is not None]
 
 
 def _listener(*, as_json: bool) -> "CampaignListener":

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from autotune.model.because import Because
 from autotune.model.bracket import Bracket
 from autotune.model.launch import LaunchRecord
 from autotune.model.measurement import Measurement
@@ -39,6 +40,47 @@ class Verdict:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class LimitValue:
+    """One limited figure of one setting."""
+
+    limit: str
+    """As the user wrote it."""
+    value: float | None
+    """In the limit's unit: milliseconds, or a fraction."""
+    judgement: str
+    """kept, broken or open."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TradeOff:
+    """One restarted setting: what it gives and what the limits say."""
+
+    settings: Settings
+    tokens_per_second: float
+    kept: bool
+    """Every limit is surely kept."""
+    efficient: bool
+    """No other restarted setting is at least as good in all figures."""
+    values: tuple[LimitValue, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LimitFindings:
+    """What the limits did to a campaign."""
+
+    rows: tuple[TradeOff, ...]
+    """Ascending by max_batch_size."""
+    fastest: Reading | None
+    """The fastest restart, whatever the limits."""
+    cost: float | None
+    """Throughput that the limits cost: 1 - best / fastest, a fraction."""
+    next_size: int | None
+    """The nearest max_batch_size that is not recommended because of a limit."""
+    next_reason: str
+    """Why not, with the figure that was measured."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Decision:
     """One move of the strategy, stored so that a replay can be held against it."""
 
@@ -51,6 +93,8 @@ class Decision:
     reason: str
     expected: Expected | None = None
     """What the launch was expected to read, where the strategy predicts."""
+    because: Because = Because.UNSTATED
+    """The stable code of the reason."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,3 +132,4 @@ class Campaign:
     """Unified diff from the incumbent's configuration to the recommended one."""
     environment: tuple[Fact, ...] = ()
     forecast: Forecast | None = None
+    limit_findings: LimitFindings | None = None

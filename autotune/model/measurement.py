@@ -24,6 +24,16 @@ class FailureCount:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class OverLimit:
+    """How many single requests were beyond the bound of one latency limit."""
+
+    limit: str
+    """The limit as the user wrote it."""
+    over: int
+    requests: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Measurement:
     """A valid level. Rates and times are those of the service's own clock (see Description.time_scale)."""
 
@@ -66,6 +76,8 @@ class Measurement:
     """True when the time cap ended the level before the wanted half-width was reached."""
     goodput: float | None = None
     """Share of all requests that were answered within the latency limits; None where there are none."""
+    over_limits: tuple[OverLimit, ...] = ()
+    """Of each latency limit; empty where the source counts no single requests."""
     assumed_noise: bool = False
     """True when half_width is an assumption, not a result."""
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum, unique
 
+from autotune.model.because import Because
 from autotune.model.launch import Purpose
 from autotune.model.settings import Settings
 
@@ -37,6 +38,7 @@ class Launch:
     reason: str = ""
     expected: Expected | None = None
     """None where the strategy predicts nothing."""
+    because: Because = Because.UNSTATED
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +51,7 @@ class Measure:
     stop_below: float | None = None
     """Tokens a second: end early once the level is surely below this."""
     reason: str = ""
+    because: Because = Because.UNSTATED
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,6 +61,7 @@ class Finish:
     settings: Settings | None
     code: VerdictCode
     reason: str = ""
+    because: Because = Because.UNSTATED
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

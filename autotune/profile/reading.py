@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import yaml
 from pydantic import ValidationError
 
 from autotune.errors import Fault, ProfileError
@@ -26,6 +27,8 @@ class LoadedProfile:
     path: Path
     overrides: tuple[str, ...] = ()
     """The `key.path=value` texts laid over it."""
+    effective: str = ""
+    """What counts, as YAML: the text itself, or with overrides the values that came of them."""
 
 
 def read_profile(path: Path, overrides: Sequence[str] = (), *, caller: int | None = None) -> LoadedProfile:
@@ -55,7 +58,19 @@ def parse_profile(text: str, *, path: Path, overrides: Sequence[str] = ()) -> Lo
         raise ProfileError(str(path), _in_order(faults + found)) from error
     if faults:
         raise ProfileError(str(path), _in_order(faults))
-    return LoadedProfile(profile=profile, text=text, path=path, overrides=tuple(overrides))
+    return LoadedProfile(
+        profile=profile,
+        text=text,
+        path=path,
+        overrides=tuple(overrides),
+        effective=_effective(changed.values, overrides) if overrides else text,
+    )
+
+
+def _effective(values: dict[str, Any], overrides: Sequence[str]) -> str:
+    """The overridden values, headed by the overrides; the comments of the file are not in it."""
+    said = "".join(f"# --set {' '.join(one.split())}\n" for one in overrides)
+    return said + yaml.safe_dump(values, sort_keys=False, allow_unicode=True)
 
 
 def _in_order(faults: tuple[Fault, ...]) -> tuple[Fault, ...]:

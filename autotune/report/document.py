@@ -11,13 +11,14 @@ from importlib.resources import files
 from typing import TypeAlias
 
 from autotune.model.bracket import Bracket
-from autotune.model.campaign import Campaign, Decision, Forecast, Reading
+from autotune.model.campaign import Campaign, Decision, Forecast, LimitFindings, Reading
 from autotune.model.launch import LaunchRecord, PhaseSeconds
 from autotune.model.measurement import Distribution, Invalid, Level, Measurement
 from autotune.model.service import Fact
 from autotune.report.answer import answer
 from autotune.report.evidence import best, incumbent, reasons
 from autotune.report.safe_text import clean
+from autotune.report.shares import Shares, shares
 from autotune.report.texts.words import Language
 
 SCHEMA_VERSION = 1
@@ -52,6 +53,8 @@ def report_document(campaign: Campaign, language: Language) -> dict[str, Json]:
         "ended": campaign.ended_wall,
         "engine": _engine(campaign),
         "forecast": _forecast(campaign.forecast),
+        "limits": _limits(campaign.limit_findings),
+        "gain_shares": _gain_shares(shares(campaign)),
         "decisions": [_decision(decision) for decision in campaign.decisions],
     }
 
@@ -198,6 +201,36 @@ def _forecast(forecast: Forecast | None) -> Json:
     return dict(dataclasses.asdict(forecast)) if forecast else None
 
 
+def _limits(found: LimitFindings | None) -> Json:
+    if found is None:
+        return None
+    return {
+        "rows": [
+            {
+                "settings": dict(row.settings.as_dict()),
+                "tokens_per_second": row.tokens_per_second,
+                "kept": row.kept,
+                "efficient": row.efficient,
+                "values": [
+                    {"limit": clean(each.limit), "value": each.value, "judgement": each.judgement}
+                    for each in row.values
+                ],
+            }
+            for row in found.rows
+        ],
+        "fastest": _reading(found.fastest),
+        "cost": found.cost,
+        "next_size": found.next_size,
+        "next_reason": clean(found.next_reason),
+    }
+
+
+def _gain_shares(found: Shares | None) -> Json:
+    if found is None:
+        return None
+    return {"bundle": found.bundle, "batch": found.batch, "measured": not found.estimated}
+
+
 def _decision(decision: Decision) -> Json:
     return {
         "after_launches": decision.after_launches,
@@ -207,4 +240,5 @@ def _decision(decision: Decision) -> Json:
         "concurrency": decision.concurrency,
         "reason": clean(decision.reason),
         "expected": dict(dataclasses.asdict(decision.expected)) if decision.expected else None,
+        "because": decision.because.value,
     }

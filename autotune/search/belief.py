@@ -6,9 +6,12 @@ log sweep level = the same + an offset of the sweep and a smooth bias between sw
 The curves come from `family`, their scale is free, and everything else is Gaussian, so that the weight of a
 curve is exact. What kind of world it is (a calm or a rough residual, a small or a large sweep bias, at
 most one launch that is off, the first more likely so because it is cold) is a handful of hypotheses,
-weighted together with the curves.
+weighted together with the curves. Where the service counts running requests and preemptions, they say
+where the knee is; a start that failed says up to where there is a curve at all (see `choice`).
 """
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -23,9 +26,9 @@ DRAWS = 400
 LEAST_WORTH = 60.0
 _LEAST_POWER = 0.01
 _KEEP_GOOD = 0.9
-_RESIDUAL_LENGTH = 0.12
-_RESIDUALS = ((0.004, 0.5), (0.02, 0.5))
-"""Standard deviation of the residual, and its share of belief."""
+RESIDUALS = ((0.004, 0.12, 0.45), (0.02, 0.12, 0.45), (0.06, 0.4, 0.1))
+"""Standard deviation of the residual, its length on the logarithm of the size, and its share of belief: what
+the curves miss is little, or rough, or of another shape altogether."""
 _BIASES = ((0.015, 0.85), (0.08, 0.15))
 """Standard deviation of the smooth bias of a sweep, and its share of belief."""
 _SWEEP_OFFSET = 0.1
@@ -37,6 +40,10 @@ _SPREAD_FLOOR = 0.004
 _SPREAD_SHARE = 0.35
 """A service that is restless within a launch is so between launches."""
 _JITTER = 1e-10
+_KNEE_ERROR = 0.06
+"""Standard deviation of log(mean running requests where the blocks are full / knee)."""
+_KNEE_DOUBT = 0.2
+"""Share of belief that pays no heed to the counters."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +61,7 @@ class _World:
     """One hypothesis and its prior weight."""
 
     residual: float
+    length: float
     bias: float
     off: int | None
     """Number of the launch that is off."""
@@ -71,7 +79,7 @@ def believe(observations: Observations, sizes: tuple[int, ...], bracket: Bracket
     if not rows:
         draws = log_speeds(family.take(rng.choice(CURVES, DRAWS)), np.array(sizes, dtype=float), bracket)
         return Posterior(sizes=sizes, draws=draws, reading_error=error)
-    draws = _draw(rows, sizes, family, bracket, spread, rng)
+    draws = _draw(observations, sizes, family, bracket, spread, rng)
     return Posterior(sizes=sizes, draws=draws, reading_error=error)
 
 
@@ -91,15 +99,15 @@ def _worlds(rows: tuple[Row, ...]) -> list[_World]:
     calm = max(0.1, 1.0 - sum(shares.values()))
     offs: list[tuple[int | None, float]] = [(None, calm), *shares.items()]
     return [
-        _World(residual=residual, bias=bias, off=off, weight=a * b * c)
-        for residual, a in _RESIDUALS
+        _World(residual=residual, length=length, bias=bias, off=off, weight=a * b * c)
+        for residual, length, a in RESIDUALS
         for bias, b in (_BIASES if any(row.swept for row in rows) else ((0.0, 1.0),))
         for off, c in offs
     ]
 
 
-def _matern(distance: Floats) -> Floats:
-    scaled = np.sqrt(5.0) * np.abs(distance) / _RESIDUAL_LENGTH
+def _matern(distance: Floats, length: float) -> Floats:
+    scaled = np.sqrt(5.0) * np.abs(distance) / length
     return np.asarray((1.0 + scaled + scaled**2 / 3.0) * np.exp(-scaled), dtype=np.float64)
 
 
@@ -127,7 +135,7 @@ def _covariance(rows: tuple[Row, ...], world: _World, spread: float) -> Floats:
     middle = float(x[swept].mean()) if swept.any() else 0.0
     slope = (x - middle)[:, None] * (x - middle)[None, :]
     bias = world.bias**2 * (0.5 * slope + 0.5 * np.exp(-0.5 * distance**2))
-    total = world.residual**2 * _matern(distance) + spread**2 * same
+    total = world.residual**2 * _matern(distance, world.length) + spread**2 * same
     total += both * (_SWEEP_OFFSET**2 + bias)
     if world.off is not None:
         total += _OFF**2 * (same & (launch == world.off)[:, None])
@@ -138,8 +146,9 @@ def _covariance(rows: tuple[Row, ...], world: _World, spread: float) -> Floats:
 def _fit(rows: tuple[Row, ...], misfit: Floats, world: _World, spread: float) -> _Fit:
     """Exact Gaussian weights with a free scale; `misfit` is (curves, rows): reading less curve."""
     lower = np.asarray(np.linalg.cholesky(_covariance(rows, world, spread)), dtype=np.float64)
-    white = np.linalg.solve(lower, misfit.T)
-    ones = np.linalg.solve(lower, np.ones(len(rows)))
+    whitening = np.linalg.inv(lower)  # a dozen rows: cheaper than solving for thousands of curves
+    white = whitening @ misfit.T
+    ones = whitening.sum(axis=1)
     precision = float(ones @ ones)
     scale = ones @ white / precision
     quadratic = np.einsum("rc,rc->c", white, white) - precision * scale**2
@@ -157,10 +166,10 @@ def _project(fit: _Fit, rows: tuple[Row, ...], sizes: tuple[int, ...]) -> tuple[
     """How the rows' misfit moves each size, (sizes, rows), and the root of what stays unknown there."""
     x, at = np.log([row.size for row in rows]), np.log(sizes)
     variance = fit.world.residual**2
-    half = np.linalg.solve(fit.lower, variance * _matern(x[:, None] - at[None, :]))
+    half = np.linalg.solve(fit.lower, variance * _matern(x[:, None] - at[None, :], fit.world.length))
     gain = np.linalg.solve(fit.lower.T, half).T
     left = 1.0 - gain.sum(axis=1)
-    unknown = variance * _matern(at[:, None] - at[None, :]) - half.T @ half
+    unknown = variance * _matern(at[:, None] - at[None, :], fit.world.length) - half.T @ half
     unknown += np.outer(left, left) / fit.precision + 1e-9 * np.eye(len(sizes))
     return gain, np.asarray(np.linalg.cholesky(unknown), dtype=np.float64)
 
@@ -184,8 +193,32 @@ def _tempered(log_weights: Floats) -> Floats:
         power *= 0.8
 
 
+def _counted(observations: Observations, prior: Family) -> Callable[[Family], Floats]:
+    """Log weight of each curve's knee by what the service counted; the prior keeps a share of its say."""
+    usual = float(np.mean(_knee_likelihood(observations, prior)))
+
+    def weight(family: Family) -> Floats:
+        total = np.zeros(len(family.knee))
+        if observations.knee is not None:
+            likelihood = _knee_likelihood(observations, family) / max(usual, 1e-6)
+            total += np.log(_KNEE_DOUBT + (1.0 - _KNEE_DOUBT) * likelihood)
+        if observations.unfilled > 0.0:
+            below = np.log(family.knee) < math.log(observations.unfilled) - _KNEE_ERROR
+            total += np.where(below, math.log(_KNEE_DOUBT), 0.0)
+        return total
+
+    return weight
+
+
+def _knee_likelihood(observations: Observations, family: Family) -> Floats:
+    if observations.knee is None:
+        return np.ones(len(family.knee))
+    off = (np.log(family.knee) - math.log(observations.knee)) / _KNEE_ERROR
+    return np.asarray(np.exp(-0.5 * off**2), dtype=np.float64)
+
+
 def _draw(
-    rows: tuple[Row, ...],
+    observations: Observations,
     sizes: tuple[int, ...],
     family: Family,
     bracket: Bracket,
@@ -193,15 +226,18 @@ def _draw(
     rng: np.random.Generator,
 ) -> Floats:
     """Weigh the curves, vary the good ones, weigh these by likelihood over chance of having been varied."""
+    rows = observations.rows
     worlds = _worlds(rows)
-    first = [_fit(rows, _misfit(rows, family, bracket), world, spread) for world in worlds]
-    chance = _tempered(np.logaddexp.reduce([fit.log_weights for fit in first]))
+    counted = _counted(observations, family)
+    misfit = _misfit(rows, family, bracket)
+    first = [_fit(rows, misfit, world, spread) for world in worlds]
+    chance = _tempered(np.logaddexp.reduce([fit.log_weights for fit in first]) + counted(family))
     chance = _KEEP_GOOD * chance + (1.0 - _KEEP_GOOD) / CURVES
     parents = rng.choice(CURVES, CURVES, p=chance)
     family = family.take(parents).varied(rng)
     misfit = _misfit(rows, family, bracket)
     fits = [_fit(rows, misfit, world, spread) for world in worlds]
-    log_weights = np.stack([fit.log_weights for fit in fits]) - np.log(chance[parents])
+    log_weights = np.stack([fit.log_weights for fit in fits]) + counted(family) - np.log(chance[parents])
     flat = rng.choice(log_weights.size, DRAWS, p=_tempered(log_weights.ravel()))
     draws = log_speeds(family.take(flat % CURVES), np.array(sizes, dtype=float), bracket)
     for index, fit in enumerate(fits):

@@ -7,6 +7,7 @@ import numpy as np
 from autotune.model.move import Expected
 from autotune.search.belief import Posterior
 from autotune.search.family import Floats
+from autotune.search.feasibility import Feasibility
 from autotune.search.observations import Observations
 
 _NODES = 21
@@ -15,6 +16,16 @@ _LEAST_CHANCE = (0.0, 0.8, 0.8)
 _NORMAL_95 = 1.96
 _BEYOND = 0.9
 """Chance that a size above everything that ran comes up, when none has failed yet."""
+
+
+FLAT_TIE = 0.005
+MUCH_SMALLER = 0.8
+SURE = 0.9
+LIKELY = 0.8
+"""On a flat top a size smaller by a fifth is preferred when it is surely within the margin of the best; one
+that is likely within FLAT_TIE is worth a restart."""
+_LEAST_FEASIBLE = 0.03
+"""Chance to keep the limits below which a size is not tried."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -27,6 +38,8 @@ class Choice:
     """Expected gain of the final choice by that restart, a fraction."""
     best: int | None
     """Size to recommend among those restarted."""
+    smaller: int | None = None
+    """A size not restarted yet that is much smaller and likely as good: the top is flat."""
     missed: float
     """Chance that the best size is more than the margin faster than that."""
     expected: Expected | None = None
@@ -45,14 +58,26 @@ def chance_to_run(observations: Observations, sizes: Floats) -> Floats:
 
 
 def choose(
-    posterior: Posterior, observations: Observations, *, margin: float, tie: float, forbidden: frozenset[int]
+    posterior: Posterior,
+    observations: Observations,
+    *,
+    margin: float,
+    tie: float,
+    forbidden: frozenset[int],
+    feasible: Feasibility | None = None,
 ) -> Choice:
-    """Judge every size by its one-step promise (knowledge gradient) times its chance to run."""
+    """Judge every size by its one-step promise (knowledge gradient) times its chance to run.
+
+    With `feasible`, also times its chance to keep the limits, and only what kept them is recommended.
+    """
     sizes = np.array(posterior.sizes, dtype=float)
     chance = chance_to_run(observations, sizes)
     chance[np.isin(posterior.sizes, list(forbidden))] = 0.0
+    if feasible is not None:
+        chance *= np.where(feasible.chance >= _LEAST_FEASIBLE, feasible.chance, 0.0)
     mean = posterior.draws.mean(axis=0)
-    known = [posterior.sizes.index(size) for size in observations.restarted if size in posterior.sizes]
+    restarted = observations.restarted if feasible is None else feasible.proven
+    known = [posterior.sizes.index(size) for size in restarted if size in posterior.sizes]
     known = [index for index in known if posterior.sizes[index] not in forbidden]
     promise = _promise(posterior, mean, known) * chance
     at = int(np.argmax(promise)) if chance.max() > 0.0 else None
@@ -63,15 +88,14 @@ def choose(
     leader = max(known, key=lambda index: mean[index])
     equal = [index for index in known if mean[index] >= mean[leader] - tie]
     best = min(equal, key=lambda index: posterior.sizes[index])
-    possible = posterior.draws[:, chance > _BEYOND / 2]
-    missed = (
-        float(np.mean(possible.max(axis=1) - posterior.draws[:, best] > margin)) if possible.size else 0.0
-    )
+    best = _smallest_as_good(posterior, known, best, margin)
+    missed = _missed(posterior, best, chance, margin, feasible)
     return Choice(
         following=following,
         promise=0.0 if at is None else float(promise[at]),
         best=posterior.sizes[best],
         missed=missed,
+        smaller=_much_smaller(posterior, known, best, chance),
         expected=expected,
     )
 
@@ -83,6 +107,42 @@ def _expected(posterior: Posterior, at: int) -> Expected:
     return Expected(
         tokens_per_second=float(np.exp(draws.mean())), half_width=float(np.expm1(_NORMAL_95 * deviation))
     )
+
+
+def _smallest_as_good(posterior: Posterior, known: list[int], best: int, margin: float) -> int:
+    """The smallest restarted size that is surely within the margin of the best, where the top is flat."""
+    draws = posterior.draws
+    mean = draws.mean(axis=0)
+    for index in sorted(known):
+        sure = float(np.mean(draws[:, index] >= draws[:, best] - margin)) >= SURE
+        much = posterior.sizes[index] <= MUCH_SMALLER * posterior.sizes[best]
+        if much and sure and mean[index] >= mean[best] - FLAT_TIE:
+            return index
+    return best
+
+
+def _much_smaller(posterior: Posterior, known: list[int], best: int, chance: Floats) -> int | None:
+    """The smallest size that is likely as good as the best, where none of that size was restarted."""
+    draws, sizes = posterior.draws, posterior.sizes
+    likely = np.mean(draws >= draws[:, [best]] - FLAT_TIE, axis=0) >= LIKELY
+    as_good = np.flatnonzero(likely & (chance > _BEYOND / 2))
+    if not len(as_good) or sizes[as_good[0]] > MUCH_SMALLER * sizes[best]:
+        return None
+    first = int(as_good[0])
+    near = any(sizes[first] * MUCH_SMALLER <= sizes[index] <= sizes[first] / MUCH_SMALLER for index in known)
+    return None if near else sizes[first]
+
+
+def _missed(
+    posterior: Posterior, best: int, chance: Floats, margin: float, feasible: Feasibility | None
+) -> float:
+    """Chance that some size that may run, and keep the limits, is more than the margin faster."""
+    draws = posterior.draws
+    if feasible is not None:
+        draws = np.where(feasible.draws & (chance > 0.0), draws, -np.inf)
+        return float(np.mean(draws.max(axis=1) - posterior.draws[:, best] > margin))
+    possible = draws[:, chance > _BEYOND / 2]
+    return float(np.mean(possible.max(axis=1) - draws[:, best] > margin)) if possible.size else 0.0
 
 
 def _promise(posterior: Posterior, mean: Floats, known: list[int]) -> Floats:

@@ -1,27 +1,41 @@
 """Evidence: what the launches of a history say about each setting."""
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from autotune.errors import LaunchCause
+from autotune.model.because import Because
 from autotune.model.launch import History, LaunchRecord, Outcome, Purpose
-from autotune.model.measurement import Invalid, InvalidReason
-from autotune.model.move import Measure
+from autotune.model.measurement import Invalid, InvalidReason, Measurement
+from autotune.model.move import Finish, Measure, VerdictCode
 from autotune.model.settings import Settings
 from autotune.statistics.compare import LaunchReading
 
 MOST_TRIES = 2
 """Launches without a reading after which a setting is given up; the same for levels of a launch."""
+_LEAST_WIDTH = 1e-4
+"""Half-width that a level's weight is not computed below."""
 _REFUSALS = frozenset({LaunchCause.CONFIG, LaunchCause.READ_BACK})
 """Causes that a second launch of the same setting cannot mend."""
 
 
 def reading_of(launch: LaunchRecord, concurrency: int) -> LaunchReading | None:
-    """What a launch read at the concurrency of the comparison: its last valid level there."""
-    for level in reversed(launch.measurements):
-        if level.concurrency == concurrency and level.tokens_per_second > 0.0:
-            return LaunchReading(tokens_per_second=level.tokens_per_second, half_width=level.half_width)
-    return None
+    """What a launch read at the concurrency of the comparison: its valid levels there, weighted."""
+    levels = [
+        level
+        for level in launch.measurements
+        if level.concurrency == concurrency and level.tokens_per_second > 0.0
+    ]
+    return pooled(levels) if levels else None
+
+
+def pooled(levels: Sequence[Measurement]) -> LaunchReading:
+    """Levels of one launch as one reading, each weighted by its precision."""
+    weights = [1.0 / max(level.half_width, _LEAST_WIDTH) ** 2 for level in levels]
+    total = math.fsum(weights)
+    mean = math.fsum(w * level.tokens_per_second for w, level in zip(weights, levels, strict=True)) / total
+    return LaunchReading(tokens_per_second=mean, half_width=1.0 / math.sqrt(total))
 
 
 def died(launch: LaunchRecord) -> bool:
@@ -37,13 +51,25 @@ def level_wanted(launch: LaunchRecord, concurrency: int) -> bool:
 
 
 def reading_move(
-    history: History, concurrency: int, half_width: float, *, reason: str, stop_below: float | None = None
+    history: History,
+    concurrency: int,
+    half_width: float,
+    *,
+    reason: str,
+    because: Because = Because.READ_SETTING,
+    stop_below: float | None = None,
 ) -> Measure | None:
     """The level that the running launch still owes, if any."""
     running = history.running
     if running is None or running.purpose is Purpose.SCOUT or not level_wanted(running, concurrency):
         return None
-    return Measure(concurrency=concurrency, half_width=half_width, stop_below=stop_below, reason=reason)
+    return Measure(
+        concurrency=concurrency,
+        half_width=half_width,
+        stop_below=stop_below,
+        reason=reason,
+        because=because,
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -121,3 +147,8 @@ def hopeless(history: History, concurrency: int) -> bool:
         and (launch.outcome is not Outcome.PENDING or not level_wanted(launch, concurrency))
     ]
     return len(over) >= 2 * MOST_TRIES
+
+
+def no_reading(reason: str) -> Finish:
+    """The end of a search that has nothing to recommend."""
+    return Finish(settings=None, code=VerdictCode.NOT_MEASURABLE, reason=reason, because=Because.NO_READING)

@@ -1,9 +1,11 @@
 """The curves that a batch size's throughput may follow: a prior, drawn at random from mechanisms.
 
-Decode steps cost a fixed part and a part for each sequence, so throughput rises as b / (b + h). Beyond the
-knee, where the KV blocks are full, it stays flat for a while or falls, as preemption costs more or less.
-Kernels pad to tiles or to graph sizes (gears). On some services throughput falls from the low end on, and
-on some it rises a second time.
+Decode steps cost a fixed part and a part for each sequence, so throughput rises as b / (b + h), on some
+services by a lower power of it. Beyond the knee, where the KV blocks are full, it stays flat for a while or
+falls: by a bounded loss, as preemption costs more or less, or by a power of the batch, as time is lost to
+thrashing. Where clients contend and wait for each other the scalability law b / (h + b + b^2 / k) has a round
+top instead. Kernels pad to tiles or to graph sizes (gears). On some services throughput falls from the low
+end on, and on some it rises a second time.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -29,6 +31,10 @@ _TILED = 0.2
 _GEARED = 0.12
 _FALLING = 0.08
 _TWO_RISES = 0.08
+LOWER_POWER = 0.2
+THRASHING = 0.15
+LAW = 0.1
+_VARY_POWER = 0.05
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +57,12 @@ class Family:
     """Fall over the whole bracket from its low end on, a fraction; 0 for most."""
     second: Floats
     """Height of a second rise, a fraction; 0 for most."""
+    power: Floats
+    """Of the rise; 1 for most."""
+    thrash: Floats
+    """Power of the fall beyond the edge; 0 for most."""
+    law: Floats
+    """1: the scalability law with its top at the knee; 0 for most."""
 
     def take(self, indices: NDArray[np.int64]) -> "Family":
         """Some of the curves."""
@@ -72,6 +84,8 @@ class Family:
             width=about(self.width, _VARY),
             slope=np.minimum(about(self.slope, _VARY), _LARGEST_LOSS),
             second=about(self.second, _VARY),
+            power=np.minimum(about(self.power, _VARY_POWER), 1.0),
+            thrash=about(self.thrash, _VARY),
         )
 
 
@@ -88,8 +102,11 @@ def draw_family(bracket: Bracket, count: int, rng: np.random.Generator) -> Famil
     tile = np.where(kind < _TILED, rng.choice(_TILES, count), np.where(kind < _TILED + _GEARED, -1.0, 0.0))
     slope = np.where(rng.random(count) < _FALLING, rng.uniform(0.03, 0.4, count), 0.0)
     second = np.where(rng.random(count) < _TWO_RISES, rng.uniform(0.03, 0.14, count), 0.0)
+    lower = rng.random(count) < LOWER_POWER
+    law = rng.random(count) < LAW
+    wide = np.where(lower, np.log(30.0), np.log(1.5))
     return Family(
-        half=knee * np.exp(rng.uniform(np.log(0.05), np.log(1.5), count)),
+        half=knee * np.exp(rng.uniform(np.log(0.05), wide, count)),
         knee=knee,
         edge=knee * plateau,
         loss=loss,
@@ -98,6 +115,9 @@ def draw_family(bracket: Bracket, count: int, rng: np.random.Generator) -> Famil
         tile=tile,
         slope=slope,
         second=second,
+        power=np.where(lower, rng.uniform(0.05, 1.0, count), 1.0),
+        thrash=np.where((rng.random(count) < THRASHING) & ~law, rng.uniform(0.1, 2.0, count), 0.0),
+        law=law.astype(np.float64),
     )
 
 
@@ -105,11 +125,16 @@ def log_speeds(family: Family, sizes: Floats, bracket: Bracket) -> Floats:
     """Logarithm of each curve at each size, up to a constant; shape (curves, sizes)."""
     b = sizes[None, :]
     knee, edge = family.knee[:, None], family.edge[:, None]
-    top = np.minimum(b, knee)
-    rise = np.log(top) - np.log(_padded(top, family.tile) + family.half[:, None])
+    half = family.half[:, None]
+    law = family.law[:, None] > 0.0
+    top = np.where(law, b, np.minimum(b, knee))
+    contention = np.where(law, b * b * half / (knee * knee), 0.0)
+    rise = np.log(top) - np.log(_padded(top, family.tile) + half + contention)
+    rise = rise * family.power[:, None]
     beyond = (b / edge - 1.0) / family.width[:, None]
     shape = np.where(family.kink[:, None] > 0.0, np.clip(beyond, 0.0, 1.0), _smooth_step(beyond))
-    fall = np.log1p(-family.loss[:, None] * shape)
+    fall = np.log1p(-np.where(law, 0.0, family.loss[:, None]) * shape)
+    fall = fall - family.thrash[:, None] * np.log(np.maximum(b / edge, 1.0))
     span = np.log(max(bracket.high, 2 * bracket.low) / max(1.0, float(bracket.low)))
     along = np.log(b / max(1.0, float(bracket.low))) / span
     falling = np.log1p(-family.slope[:, None] * np.clip(along, -0.5, 1.5))

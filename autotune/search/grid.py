@@ -1,5 +1,6 @@
 """Grid: every step of the bracket once, then the leaders again."""
 
+from autotune.model.because import Because
 from autotune.model.launch import History, LaunchRecord, Purpose
 from autotune.model.move import Finish, Launch, Move, VerdictCode
 from autotune.search.evidence import (
@@ -8,6 +9,7 @@ from autotune.search.evidence import (
     first_blocks,
     hopeless,
     memory_ceiling,
+    no_reading,
     reading_move,
 )
 from autotune.search.options import Options
@@ -35,17 +37,24 @@ class Grid:
         if level is not None:
             return level
         if hopeless(history, self._space.concurrency):
-            return Finish(settings=None, code=VerdictCode.NOT_MEASURABLE, reason="no launch gave a reading")
+            return no_reading("no launch gave a reading")
         sizes = self._sizes(history)
         wanted = self._unread(history, sizes) or self._unsure(history, sizes)
         if wanted is not None and history.budget.launches > 0:
             settings = self._space.settings_for(wanted)
-            return Launch(settings=settings, purpose=Purpose.CANDIDATE, reason="a value of the grid")
+            return Launch(
+                settings=settings,
+                purpose=Purpose.CANDIDATE,
+                reason="a value of the grid",
+                because=Because.GRID_VALUE,
+            )
         best = self._leader(history)
         if best is None:
-            return Finish(settings=None, code=VerdictCode.NOT_MEASURABLE, reason="no value could be measured")
+            return no_reading("no value could be measured")
         reason = "the grid is read" if wanted is None else "the budget is used"
-        return Finish(settings=self._space.settings_for(best), code=VerdictCode.IMPROVED, reason=reason)
+        because = Because.GRID_READ if wanted is None else Because.BUDGET_USED
+        settings = self._space.settings_for(best)
+        return Finish(settings=settings, code=VerdictCode.IMPROVED, reason=reason, because=because)
 
     def _sizes(self, history: History) -> tuple[int, ...]:
         """The grid; fixed by the first blocks that are known."""

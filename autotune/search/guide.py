@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from autotune.model.because import Because
 from autotune.model.launch import History, LaunchRecord, Purpose
 from autotune.model.move import Finish, Launch, Move, VerdictCode
 from autotune.search.evidence import (
@@ -10,6 +11,7 @@ from autotune.search.evidence import (
     first_blocks,
     hopeless,
     memory_ceiling,
+    no_reading,
     reading_move,
 )
 from autotune.search.options import Options
@@ -28,6 +30,7 @@ class _Wanted:
 
     size: int
     reason: str
+    because: Because = Because.NEXT_STEP
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +39,7 @@ class _Found:
 
     size: int | None
     reason: str
+    because: Because
 
 
 class Guide:
@@ -58,17 +62,20 @@ class Guide:
         if level is not None:
             return level
         if hopeless(history, self._space.concurrency):
-            return Finish(settings=None, code=VerdictCode.NOT_MEASURABLE, reason="no launch gave a reading")
+            return no_reading("no launch gave a reading")
         walk = self._walk(history)
         if isinstance(walk, _Wanted):
             if history.budget.launches > 0:
                 settings = self._space.settings_for(walk.size)
-                return Launch(settings=settings, purpose=Purpose.CANDIDATE, reason=walk.reason)
-            walk = _Found(size=self._best_so_far(history), reason="the budget is used")
+                return Launch(
+                    settings=settings, purpose=Purpose.CANDIDATE, reason=walk.reason, because=walk.because
+                )
+            best = self._best_so_far(history)
+            walk = _Found(size=best, reason="the budget is used", because=Because.BUDGET_USED)
         if walk.size is None:
-            return Finish(settings=None, code=VerdictCode.NOT_MEASURABLE, reason=walk.reason)
+            return no_reading(walk.reason)
         settings = self._space.settings_for(walk.size)
-        return Finish(settings=settings, code=VerdictCode.IMPROVED, reason=walk.reason)
+        return Finish(settings=settings, code=VerdictCode.IMPROVED, reason=walk.reason, because=walk.because)
 
     def _evidence(self, history: History, size: int) -> Evidence:
         return evidence_of(history, self._space.settings_for(size), self._space.concurrency)
@@ -78,30 +85,33 @@ class Guide:
         if isinstance(first, _Wanted):
             return first
         if first is None:
-            return _Found(size=None, reason="nothing at or below the start can be measured")
+            reason = "nothing at or below the start can be measured"
+            return _Found(size=None, reason=reason, because=Because.NO_READING)
         best = size = first
         ties = 0
         while ties < _MOST_TIES:
             following = self._usable_rung(history, size)
-            if isinstance(following, str):
-                return _Found(size=best, reason=following)
+            if isinstance(following, _Found):
+                return _Found(size=best, reason=following.reason, because=following.because)
             size = following
             step = self._judge(history, best, size)
             if isinstance(step, _Wanted):
                 return step
             if step < 0:
-                return _Found(size=best, reason="throughput dropped")
+                return _Found(size=best, reason="throughput dropped", because=Because.DROPPED)
             best, ties = (size, 0) if step > 0 else (best, ties + 1)
-        return _Found(size=best, reason="throughput stopped rising")
+        return _Found(size=best, reason="throughput stopped rising", because=Because.STOPPED_RISING)
 
-    def _usable_rung(self, history: History, size: int) -> int | str:
+    def _usable_rung(self, history: History, size: int) -> int | _Found:
         """The next rung up, or why there is none."""
         following = self._next_rung(size)
         if following is None:
-            return "the upper bound is reached"
+            reason = "the upper bound is reached"
+            return _Found(size=None, reason=reason, because=Because.UPPER_BOUND)
         ceiling = memory_ceiling(history)
         if (ceiling is not None and following >= ceiling) or self._evidence(history, following).given_up:
-            return f"{following} cannot be measured"
+            reason = f"{following} cannot be measured"
+            return _Found(size=None, reason=reason, because=Because.NEXT_FAILS)
         return following
 
     def _first_rung(self, history: History) -> int | _Wanted | None:
@@ -147,7 +157,8 @@ class Guide:
         fewer, side = min((len(ours.readings), best), (len(theirs.readings), size))
         if fewer >= MOST_LAUNCHES_A_RUNG or history.budget.launches <= 0:
             return 0
-        return _Wanted(size=side, reason=f"{best} and {size} cannot be told apart yet")
+        reason = f"{best} and {size} cannot be told apart yet"
+        return _Wanted(size=side, reason=reason, because=Because.TOLD_APART)
 
     def _best_so_far(self, history: History) -> int | None:
         """The fastest usable candidate by its mean reading, when the walk cannot go on."""

@@ -5,13 +5,15 @@ from dataclasses import dataclass
 
 from autotune.errors import LaunchCause
 from autotune.model.launch import History, LaunchRecord, Outcome, Purpose
-from autotune.model.limit import Limit
 from autotune.model.measurement import Measurement
 from autotune.search.evidence import died, reading_of
-from autotune.search.limits import broken
 from autotune.search.space import Space
 
 _NORMAL_95 = 1.96
+_RARE_PREEMPTIONS = 0.01
+"""Preemptions a finished request up to which the blocks count as not full."""
+_FULL_SHARE = 0.97
+_LEAST_SHARE = 0.5
 _EDGES = frozenset({LaunchCause.MEMORY, LaunchCause.CONFIG, LaunchCause.GRAPH})
 """Causes that a larger size shares; the others say nothing about sizes."""
 
@@ -30,6 +32,8 @@ class Row:
     """True for a sweep level, where `size` is the concurrency under a higher limit."""
     foreign: bool
     """True for an incumbent whose other values differ from those of a candidate of its size."""
+    concurrency: int = 0
+    """Of the level; in a sweep `size` is the restart that it stands for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +47,10 @@ class Observations:
     """Smallest size above it that was refused, lacked memory or died under load; None when none did."""
     starts_failed: int
     """Launches that did not come up for want of memory."""
+    knee: float | None = None
+    """Mean running requests where the blocks were full, as the service counted them; None when unknown."""
+    unfilled: float = 0.0
+    """Most running requests, in the mean, that were seen without a preemption; 0 when unknown."""
 
     @property
     def restarted(self) -> tuple[int, ...]:
@@ -55,14 +63,14 @@ class Observations:
         return tuple(row for row in self.rows if row.swept)
 
 
-def observe(history: History, space: Space, limits: tuple[Limit, ...] = ()) -> Observations:
+def observe(history: History, space: Space) -> Observations:
     """Read the history. Confirmation launches are readings like any other.
 
     A restart that works outweighs a failure seen below it; a sweep level does not.
     """
-    rows = [row for launch in history.launches for row in _rows(launch, space)]
+    share = _running_share(history, space)
+    rows = [row for launch in history.launches for row in _rows(launch, space, share)]
     edges = [edge for launch in history.launches if (edge := _edge(launch)) is not None]
-    edges += [level for launch in history.launches for level in _levels_breaking(launch, limits)]
     restarted = max((row.size for row in rows if not row.swept), default=0)
     fails_at = min((edge for edge in edges if edge > restarted), default=None)
     works = (row.size for row in rows if fails_at is None or row.size < fails_at)
@@ -71,20 +79,57 @@ def observe(history: History, space: Space, limits: tuple[Limit, ...] = ()) -> O
         works_at=max(works, default=0),
         fails_at=fails_at,
         starts_failed=sum(launch.cause is LaunchCause.MEMORY for launch in history.launches),
+        knee=_knee(history),
+        unfilled=_unfilled(history),
     )
 
 
-def _levels_breaking(launch: LaunchRecord, limits: tuple[Limit, ...]) -> list[int]:
-    if launch.purpose is not Purpose.SCOUT:
-        return []
-    return [level.concurrency for level in launch.measurements if broken(limits, level) is not None]
+def _full(level: Measurement, limit: int) -> bool:
+    """The blocks bound this level: it preempted, and fewer ran than the limit and the clients allow."""
+    if level.running_mean is None or not level.preemptions or not level.completed:
+        return False
+    often = level.preemptions > _RARE_PREEMPTIONS * level.completed
+    return often and level.running_mean < _FULL_SHARE * min(limit, level.concurrency)
 
 
-def _rows(launch: LaunchRecord, space: Space) -> list[Row]:
+def _knee(history: History) -> float | None:
+    """Median of what ran where the blocks were full."""
+    full = sorted(
+        level.running_mean
+        for launch in history.launches
+        for level in launch.measurements
+        if _full(level, launch.settings.max_batch_size) and level.running_mean is not None
+    )
+    return full[len(full) // 2] if full else None
+
+
+def _unfilled(history: History) -> float:
+    running = [
+        level.running_mean
+        for launch in history.launches
+        for level in launch.measurements
+        if level.running_mean is not None and level.preemptions == 0
+    ]
+    return max(running, default=0.0)
+
+
+def _running_share(history: History, space: Space) -> float:
+    """What runs in the mean over what the limit allows, by the first restart that could fill it."""
+    for launch in history.launches:
+        level = launch.last
+        if launch.purpose is Purpose.SCOUT or level is None or level.concurrency != space.concurrency:
+            continue
+        limit = launch.settings.max_batch_size
+        if level.running_mean and not _full(level, limit) and limit < level.concurrency:
+            return min(max(level.running_mean / limit, _LEAST_SHARE), 1.0)
+    return 1.0
+
+
+def _rows(launch: LaunchRecord, space: Space, share: float) -> list[Row]:
     if launch.purpose is Purpose.SCOUT:
         limit = launch.settings.max_batch_size
         levels = [level for level in launch.measurements if level.concurrency <= limit]
-        return [_swept(launch, level) for level in levels if level.tokens_per_second > 0.0]
+        return [_swept(launch, level, share) for level in levels if level.tokens_per_second > 0.0]
     reading = reading_of(launch, space.concurrency)
     if reading is None or launch.outcome is Outcome.FAILED:
         return []
@@ -97,18 +142,25 @@ def _rows(launch: LaunchRecord, space: Space) -> list[Row]:
             launch=launch.number,
             swept=False,
             foreign=launch.settings != space.settings_for(size),
+            concurrency=space.concurrency,
         )
     ]
 
 
-def _swept(launch: LaunchRecord, level: Measurement) -> Row:
+def _swept(launch: LaunchRecord, level: Measurement, share: float) -> Row:
+    """The level as the restart that would run as many; where the blocks are full the limit tells nothing."""
+    limit = launch.settings.max_batch_size
+    size = level.concurrency
+    if level.running_mean and not _full(level, limit):
+        size = min(limit, max(1, round(level.running_mean / share)))
     return Row(
-        size=level.concurrency,
+        size=size,
         log_speed=math.log(level.tokens_per_second),
         error=level.half_width / _NORMAL_95,
         launch=launch.number,
         swept=True,
         foreign=False,
+        concurrency=level.concurrency,
     )
 
 

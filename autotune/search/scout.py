@@ -1,7 +1,9 @@
 """Scout: one sweep shows the curve, a few restarts prove where its top is."""
 
 import math
+from dataclasses import replace
 
+from autotune.model.because import Because
 from autotune.model.bracket import Bracket
 from autotune.model.launch import History, LaunchRecord, Outcome, Purpose
 from autotune.model.move import Finish, Launch, Measure, Move, VerdictCode
@@ -14,6 +16,7 @@ from autotune.search.evidence import (
     first_blocks,
     hopeless,
     memory_ceiling,
+    no_reading,
     reading_move,
 )
 from autotune.search.observations import Observations, observe
@@ -23,13 +26,27 @@ from autotune.search.sweep import next_level
 
 MISSED = 0.1
 """The search ends when the chance that more than the margin is missed is below this."""
-LEAST_PROMISE = 0.0014
-"""Or when one more restart promises less than this."""
+LEAST_PROMISE = 0.0015
+"""Or when one more restart promises less than this,"""
+FEW = 2
+PROMISE_GROWTH = 1.0
+"""growing by this share of itself with every candidate beyond the first few: what is left of the budget is
+worth more in the confirmation."""
+MISSED_MUCH = 0.3
+"""A chance to miss something above which the first few candidates are taken in any case."""
 _TIE = 0.002
+MOST_FOR_SMALLER = 6
+"""Launches up to which a flat top is worth one more, at a much smaller size."""
 _LOST = 0.02
 """A restart that is surely so much slower than the best is not read to the end."""
+_WORDS = {
+    Because.BUDGET_USED: "the budget is used",
+    Because.LITTLE_MISSED: "little can be missed",
+    Because.LITTLE_PROMISED: "one more restart promises too little",
+    Because.NOTHING_LEFT: "nothing is left to try",
+}
 _MOST_SWEEPS = 3
-_LEVEL_WIDTH = 2.5
+LEVEL_WIDTH = 1.5
 """A sweep level is read to so many times the half-width that the incumbent could be read to."""
 
 
@@ -57,13 +74,18 @@ class Scout:
         if level is not None:
             return level
         if hopeless(history, self._space.concurrency):
-            return Finish(settings=None, code=VerdictCode.NOT_MEASURABLE, reason="no launch gave a reading")
+            return no_reading("no launch gave a reading")
         bracket = self._space.bracket(first_blocks(history))
         swept = self._sweep(history, bracket)
         return swept if swept is not None else self._restart(history, bracket)
 
     def _bar(self, history: History) -> float | None:
-        """Tokens a second below which a restart has surely lost against the best one so far."""
+        """Tokens a second below which a restart has surely lost against the best one so far.
+
+        Under limits the fastest may be no rival, and requests must be counted: no bar.
+        """
+        if self._options.limits:
+            return None
         rows = [row for row in observe(history, self._space).rows if not row.swept and not row.foreign]
         best = max((row.log_speed for row in rows), default=None)
         return None if best is None else math.exp(best) * (1.0 - _LOST)
@@ -85,7 +107,10 @@ class Scout:
             return None
         settings = self._space.settings_for(limit)
         return Launch(
-            settings=settings, purpose=Purpose.SCOUT, reason="one start to sweep the concurrency in"
+            settings=settings,
+            purpose=Purpose.SCOUT,
+            reason="one start to sweep the concurrency in",
+            because=Because.SWEEP,
         )
 
     def _limit(self, history: History, bracket: Bracket, scouts: list[LaunchRecord]) -> int | None:
@@ -103,7 +128,11 @@ class Scout:
         invalid = len(running.levels) - len(running.measurements)
         if died(running) or invalid >= MOST_TRIES:
             return None
-        rows = tuple(row for row in observe(history, self._space).sweep if row.launch == running.number)
+        rows = tuple(
+            replace(row, size=row.concurrency)
+            for row in observe(history, self._space).sweep
+            if row.launch == running.number
+        )
         limit = min(running.settings.max_batch_size, self._space.concurrency)
         level = next_level(rows, start=bracket.start, low=self._space.bounds_low, limit=limit)
         if level is None:
@@ -113,40 +142,57 @@ class Scout:
             for launch in history.launches
             if launch.purpose is Purpose.INCUMBENT and launch.last is not None
         ]
-        width = max([self._options.scout_half_width, *(_LEVEL_WIDTH * each for each in widths)])
-        return Measure(concurrency=level, half_width=width, reason="a level of the sweep")
+        width = max([self._options.scout_half_width, *(LEVEL_WIDTH * each for each in widths)])
+        return Measure(
+            concurrency=level,
+            half_width=width,
+            reason="a level of the sweep",
+            because=Because.SWEEP_LEVEL,
+        )
 
     def _restart(self, history: History, bracket: Bracket) -> Move:
         """The restart that promises most, or the end."""
-        observations = observe(history, self._space, self._options.limits)
+        observations = observe(history, self._space)
         choice = self._choose(history, observations, bracket)
-        reason = self._over(history, choice)
-        if reason is None and choice.following is not None:
-            settings = self._space.settings_for(choice.following)
-            return Launch(
-                settings=settings,
-                purpose=Purpose.CANDIDATE,
-                reason="the belief's best next restart",
-                expected=choice.expected,
+        over = self._over(history, choice)
+        if over is None and choice.following is not None:
+            move = self._candidate(choice.following, "the belief's best next restart", Because.PROMISES_MOST)
+            return replace(move, expected=choice.expected)
+        if choice.smaller is not None and self._worth_a_smaller(history):
+            return self._candidate(
+                choice.smaller, "the top is flat: a smaller batch may do", Because.SMALLER_MAY_DO
             )
         if choice.best is None:
-            return Finish(settings=None, code=VerdictCode.NOT_MEASURABLE, reason="no restart gave a reading")
+            return no_reading("no restart gave a reading")
+        because = over or Because.NOTHING_LEFT
         settings = self._space.settings_for(choice.best)
-        return Finish(settings=settings, code=VerdictCode.IMPROVED, reason=reason or "nothing is left to try")
+        return Finish(settings=settings, code=VerdictCode.IMPROVED, reason=_WORDS[because], because=because)
 
-    def _over(self, history: History, choice: Choice) -> str | None:
+    def _candidate(self, size: int, reason: str, because: Because) -> Launch:
+        settings = self._space.settings_for(size)
+        return Launch(settings=settings, purpose=Purpose.CANDIDATE, reason=reason, because=because)
+
+    def _worth_a_smaller(self, history: History) -> bool:
+        """Once, while the search is short."""
+        return history.budget.launches > 0 and len(history.launches) < MOST_FOR_SMALLER
+
+    def _over(self, history: History, choice: Choice) -> Because | None:
         """Why the search is over, or None."""
         if history.budget.launches <= 0:
-            return "the budget is used"
+            return Because.BUDGET_USED
         candidates = sum(launch.purpose is Purpose.CANDIDATE for launch in history.launches)
         if choice.best is None or candidates < 1:
             return None
         if choice.missed < MISSED:
-            return "little can be missed"
-        return "one more restart promises too little" if choice.promise < LEAST_PROMISE else None
+            return Because.LITTLE_MISSED
+        if candidates < FEW and choice.missed > MISSED_MUCH:
+            return None
+        least = LEAST_PROMISE * (1.0 + PROMISE_GROWTH * max(0, candidates - FEW))
+        return Because.LITTLE_PROMISED if choice.promise < least else None
 
     def _choose(self, history: History, observations: Observations, bracket: Bracket) -> Choice:
         from autotune.search.belief import believe
+        from autotune.search.feasibility import feasibility
 
         seen = observations.restarted
         sizes = candidate_sizes(self._space, bracket, seen)
@@ -157,7 +203,22 @@ class Scout:
             if (ceiling is not None and size >= ceiling) or self._given_up(history, size)
         )
         posterior = believe(observations, sizes, bracket, self._options.seed)
-        return choose(posterior, observations, margin=self._options.margin, tie=_TIE, forbidden=forbidden)
+        limits = self._options.limits
+        feasible = (
+            feasibility(
+                history, self._space, limits, sizes, draws=len(posterior.draws), seed=self._options.seed
+            )
+            if limits
+            else None
+        )
+        return choose(
+            posterior,
+            observations,
+            margin=self._options.margin,
+            tie=_TIE,
+            forbidden=forbidden,
+            feasible=feasible,
+        )
 
     def _given_up(self, history: History, size: int) -> bool:
         launched = any(

@@ -33,6 +33,13 @@ class Space:
     blocks_source: str = "formula"
     shared: Settings | None = None
     """Values that all candidates share, beside those that follow from max_batch_size."""
+    block_size: int = 128
+    max_output_tokens: int | None = None
+    """Cap on generated tokens a request, for the blocks of the longest."""
+    lengths_assumed: bool = False
+    """`request` and `mean_input_tokens` are a guess: what the incumbent's launch measures wins."""
+    times_from_means: bool = False
+    """All candidates get prefill and decode times from the incumbent's measured means (MindIE)."""
     tune_prefill: bool = True
     """Let max_prefill_batch_size and max_prefill_tokens follow max_batch_size (MindIE)."""
 

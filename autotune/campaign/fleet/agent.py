@@ -11,7 +11,7 @@ from autotune.campaign.fleet.patience import Patience
 from autotune.campaign.guards import guarded
 from autotune.campaign.parts import Parts
 from autotune.campaign.run import CampaignRun
-from autotune.campaign.session import Session
+from autotune.campaign.session import Session, proposals_for
 from autotune.campaign.space import options_of
 from autotune.errors import Interrupted, UsageError
 from autotune.events import CampaignEnded, Warned
@@ -66,7 +66,8 @@ class FleetAgent:
         self._every = lease_seconds / BEATS_A_LEASE
         options = options_of(session.profile, max_launches=session.bounds.max_launches)
         self._half_width = options.final_half_width
-        self._inner = make_strategy(session.campaign.strategy, session.space, options)
+        name = session.campaign.strategy
+        self._inner = make_strategy(name, session.space, options, proposals_for(name))
         self._strategy = Shared(self._inner, session.space, agent.host)
 
     def run(self, listener: Listener) -> FleetEnding:

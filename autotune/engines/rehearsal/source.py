@@ -1,8 +1,10 @@
 """RehearsalSource: load tests in virtual time, read through the same steady window as real ones."""
 
 from autotune.engines.rehearsal.engine import RehearsalService
+from autotune.engines.rehearsal.latencies import latencies_of
 from autotune.errors import LaunchCause, LaunchFailed
 from autotune.events import LevelProgress
+from autotune.model.limit import Limit
 from autotune.model.measurement import Invalid, InvalidReason, Level, Measurement
 from autotune.model.protocols import Clock, LevelRequest, Listener, Service
 from autotune.simulator.closed_loop import ClosedLoop
@@ -15,9 +17,10 @@ _PROGRESS_BUCKETS = 20
 class RehearsalSource:
     """Feeds a steady window from a simulated closed loop."""
 
-    def __init__(self, clock: Clock, *, warm_up_seconds: float = 5.0) -> None:
+    def __init__(self, clock: Clock, *, warm_up_seconds: float = 5.0, limits: tuple[Limit, ...] = ()) -> None:
         self._clock = clock
         self._warm_up_seconds = warm_up_seconds
+        self._limits = limits
 
     def warm_up(self, service: Service) -> None:
         """Let the warm-up time pass. Raises LaunchFailed when the service is stopped."""
@@ -39,7 +42,7 @@ class RehearsalSource:
         if status.tokens_per_second is None or status.half_width is None:
             detail = f"{status.seconds:.0f} s are too short for a reading"
             return Invalid(concurrency=request.concurrency, reason=InvalidReason.TOO_SHORT, detail=detail)
-        return _measurement(loop, request.concurrency, status)
+        return _measurement(loop, request.concurrency, status, self._limits)
 
 
 def _rehearsed(service: Service) -> RehearsalService:
@@ -76,11 +79,14 @@ def _progress(concurrency: int, seconds: float, status: WindowStatus) -> LevelPr
     )
 
 
-def _measurement(loop: ClosedLoop, concurrency: int, status: WindowStatus) -> Measurement:
+def _measurement(
+    loop: ClosedLoop, concurrency: int, status: WindowStatus, limits: tuple[Limit, ...]
+) -> Measurement:
     assert status.tokens_per_second is not None
     assert status.half_width is not None
     outcome = loop.outcome()
     done = loop.finished
+    waits = latencies_of(loop, status.dropped_seconds, limits)
     return Measurement(
         concurrency=concurrency,
         tokens_per_second=status.tokens_per_second,
@@ -89,10 +95,10 @@ def _measurement(loop: ClosedLoop, concurrency: int, status: WindowStatus) -> Me
         seconds=status.seconds,
         requests=outcome.submitted,
         completed=outcome.completed,
-        ttft_ms=outcome.ttft_ms,
+        ttft_ms=waits.ttft_ms,
         event_gap_ms=outcome.event_gap_ms,
-        tpot_ms=outcome.tpot_ms,
-        e2e_ms=outcome.e2e_ms,
+        tpot_ms=waits.tpot_ms,
+        e2e_ms=waits.e2e_ms,
         events=outcome.tokens,
         reads=outcome.tokens,
         output_tokens=outcome.tokens,
@@ -100,7 +106,16 @@ def _measurement(loop: ClosedLoop, concurrency: int, status: WindowStatus) -> Me
         mean_output_tokens=sum(sequence.output_tokens for sequence in done) / len(done) if done else None,
         concurrency_reached=concurrency,
         preemptions=outcome.preemptions,
-        running_mean=outcome.running_mean,
+        running_mean=_running_mean(loop, status.dropped_seconds),
         batch_means=status.batch_means,
         capped=status.capped,
+        goodput=waits.goodput,
+        over_limits=waits.over_limits,
     )
+
+
+def _running_mean(loop: ClosedLoop, steady_from: float) -> float:
+    """Mean running requests of the steady part."""
+    first = min(int(steady_from / _BUCKET_SECONDS), loop.full_buckets - 1)
+    running = [loop.bucket(index).running for index in range(first, loop.full_buckets)]
+    return sum(running) / len(running)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from autotune.load.client.recorder import Bucket, Columns
 from autotune.load.client.tally import Tally
 from autotune.load.measuring.distribution import of_gaps, of_seconds
-from autotune.load.measuring.goodput import goodput
+from autotune.load.measuring.goodput import goodput, over_limits
 from autotune.load.measuring.reading import Fault, Reading
 from autotune.load.measuring.span import Span
 from autotune.model.limit import Limit
@@ -94,6 +94,7 @@ def assembled(tally: Tally, span: Span, frame: Frame, fault: Fault | None) -> Re
         goodput=goodput(
             columns, inside, requests=len(inside) + _lost(tally, window), limits=frame.limits, scale=scale
         ),
+        over_limits=over_limits(columns, inside, limits=frame.limits, scale=scale),
         little_residual=_little(tally, window, inside),
         fault=fault,
     )

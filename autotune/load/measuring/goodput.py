@@ -1,9 +1,10 @@
 """Goodput: the share of all requests that were answered well and within the latency limits."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from autotune.load.client.recorder import Columns
 from autotune.model.limit import Limit, LimitMetric
+from autotune.model.measurement import OverLimit
 from autotune.units import MILLISECONDS_PER_SECOND
 
 
@@ -21,6 +22,21 @@ def goodput(
         1 for row in rows if all(limit.holds(_value(columns, row, limit.metric, scale)) for limit in bounds)
     )
     return kept / requests
+
+
+def over_limits(
+    columns: Columns, rows: Sequence[int], *, limits: tuple[Limit, ...], scale: float
+) -> tuple[OverLimit, ...]:
+    """How many single requests among `rows` are beyond the bound of each latency limit."""
+    return tuple(
+        OverLimit(
+            limit=limit.text,
+            over=sum(not limit.holds(_value(columns, row, limit.metric, scale)) for row in rows),
+            requests=len(rows),
+        )
+        for limit in limits
+        if not limit.metric.is_share
+    )
 
 
 def _value(columns: Columns, row: int, metric: LimitMetric, scale: float) -> float:

@@ -3,7 +3,15 @@
 from dataclasses import dataclass
 
 from autotune.load.client.tally import ClientHealth
-from autotune.model.measurement import Distribution, FailureCount, Invalid, InvalidReason, Level, Measurement
+from autotune.model.measurement import (
+    Distribution,
+    FailureCount,
+    Invalid,
+    InvalidReason,
+    Level,
+    Measurement,
+    OverLimit,
+)
 from autotune.units import MILLISECONDS_PER_SECOND
 
 
@@ -50,6 +58,7 @@ class Reading:
     little_residual: float | None
     """By how much running requests differ from rate x residence time, as a fraction."""
     goodput: float | None = None
+    over_limits: tuple[OverLimit, ...] = ()
     fault: Fault | None = None
     preemptions: int | None = None
 
@@ -88,5 +97,6 @@ class Reading:
             running_mean=self.running_mean,
             batch_means=self.batch_means,
             goodput=self.goodput,
+            over_limits=self.over_limits,
             capped=self.capped,
         )

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from tests.bench.search.surfaces import Surface, stored, surface_of
+
 FAMILIES = (
     "peak_steep", "peak_mild", "plateau_drop", "stair", "gears", "flat_top",
     "mono_up", "mono_down", "oom_start", "crash_load", "wiggle", "two_rise",
@@ -42,6 +44,8 @@ class Curve:
     """From here on it dies under load."""
     sweep: np.ndarray | None = None
     """Token/s that a launch at a high limit reads at each concurrency; None: the bench makes it."""
+    surface: Surface | None = None
+    """Simulated: what every limit reads at every concurrency."""
 
     def works(self, size: int) -> bool:
         """A restart at this value gives a number."""
@@ -195,14 +199,37 @@ def make_curve(family: str, range_index: int, seed: int) -> Curve:
 
 
 def bench_curves(split: str) -> list[Curve]:
-    """All curves of a split, 144 each: every family, every range, three seeds of the split's twelve."""
+    """All curves of a split: every family, every range, three seeds of its twelve; then three surfaces."""
     seeds = list(SEEDS[split])
-    return [
+    drawn = [
         make_curve(family, place, seeds[place * 3 + index])
         for family in FAMILIES
         for place in range(len(RANGES))
         for index in range(3)
     ]
+    return [*drawn, *(_from_surface(entry) for entry in stored(split))]
+
+
+def _from_surface(entry: dict) -> Curve:
+    """A simulated service: a restart under the full load is what its curve shows."""
+    surface = surface_of(entry)
+    last = int(surface.limits[-1])
+    full = float(surface.levels[-1])
+    speeds = [surface.at(surface.speeds, max(1, size), full) for size in range(last + 1)]
+    return Curve(
+        name=f"simulator-{entry['name']}",
+        family="simulator",
+        low=entry["low"],
+        start=entry["start"],
+        high=entry["high"],
+        bounds_low=int(surface.limits[0]),
+        bounds_high=last,
+        incumbent=entry["incumbent"],
+        blocks=entry["blocks"],
+        step=100 if entry["high"] > 256 else 10,
+        speeds=np.array(speeds),
+        surface=surface,
+    )
 
 
 def read_curves(path: Path) -> list[Curve]:

@@ -40,6 +40,9 @@ class Read:
     tokens_per_second: float
     half_width: float
     seconds: float
+    running_mean: float | None = None
+    preemptions: int | None = None
+    """Of 1,000 requests."""
 
 
 @dataclass
@@ -110,6 +113,9 @@ class Oracle:
         speeds = self.curve.speeds
         if concurrency >= self._size:
             return float(speeds[self._size])
+        if self.curve.surface is not None:
+            surface = self.curve.surface
+            return surface.at(surface.speeds, self._size, concurrency)
         if self.curve.sweep is not None:
             return float(self.curve.sweep[min(concurrency, len(self.curve.sweep) - 1)])
         return float(speeds[concurrency]) * (1.0 + float(self._sweep_bias[concurrency]))
@@ -144,7 +150,22 @@ class Oracle:
         computed = 1.96 * error * math.sqrt(self._rng.chisquare(15) / 15.0)
         stated = computed if computed <= _PLAIN_SHARE * half_width else max(computed, half_width)
         read = speed * self._factor * (1.0 + self._rng.normal(0.0, error))
-        return Read(tokens_per_second=read, half_width=stated, seconds=seconds)
+        running, preemptions = self._counted(concurrency)
+        return Read(
+            tokens_per_second=read,
+            half_width=stated,
+            seconds=seconds,
+            running_mean=running,
+            preemptions=preemptions,
+        )
+
+    def _counted(self, concurrency: int) -> tuple[float | None, int | None]:
+        """What a simulated service counts; the drawn curves have no such counters."""
+        surface = self.curve.surface
+        if surface is None:
+            return None, None
+        running = surface.at(surface.running, self._size, concurrency)
+        return running, round(1000.0 * surface.at(surface.preemptions, self._size, concurrency))
 
     def _window_seconds(self, half_width: float, unit: float) -> float:
         """Length of the steady window by the rule of autotune.statistics.window."""

@@ -119,6 +119,8 @@ def _measure(history: History, move: Measure, oracle: Oracle) -> History:
             seconds=read.seconds,
             requests=1000,
             completed=1000,
+            running_mean=read.running_mean,
+            preemptions=read.preemptions,
         )
         record = replace(running, levels=(*running.levels, level))
     return replace(history, launches=(*history.launches[:-1], record))

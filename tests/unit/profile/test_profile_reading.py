@@ -46,6 +46,15 @@ def test_the_text_and_the_overrides_are_kept():
     assert (loaded.text, loaded.path, loaded.overrides) == (MINIMAL, HERE, ("search.step=50",))
 
 
+def test_what_counts_is_kept_as_text_that_reads_to_the_same_profile():
+    """A report takes the limits from it, and a replay the search."""
+    overrides = ['objective.limits=["tpot:mean<=50ms"]', "search.step=50"]
+    loaded = parse_profile(MINIMAL, path=HERE, overrides=overrides)
+    assert loaded.effective.startswith("# --set objective.limits=")
+    assert parse_profile(loaded.effective, path=HERE).profile == loaded.profile
+    assert parse_profile(MINIMAL, path=HERE).effective == MINIMAL
+
+
 def test_all_faults_come_at_once_with_their_lines():
     text = """\
 name: two words

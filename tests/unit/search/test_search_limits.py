@@ -6,9 +6,10 @@ from autotune.model.limit import Limit, LimitMetric, LimitStatistic
 from autotune.model.measurement import Distribution, FailureCount
 from autotune.model.move import VerdictCode
 from autotune.model.settings import Settings
-from autotune.search.limits import broken, value_of
+from autotune.search.limits import judge, value_of
 from autotune.search.options import Options
 from autotune.search.strategy import make_strategy
+from autotune.statistics.shares import Judgement
 
 TPOT_50 = Limit(metric=LimitMetric.TPOT, statistic=LimitStatistic.MEAN, bound=50.0, text="tpot:mean<=50ms")
 
@@ -26,7 +27,7 @@ def read(tools, per_request_ms=0.1):
 
 def strategy(tools, name, incumbent=200):
     space = tools.space(incumbent=Settings(max_batch_size=incumbent), tune_prefill=False, blocks=1500)
-    return make_strategy(name, space, Options(limits=(TPOT_50,), step=50))
+    return make_strategy(name, space, Options(limits=(TPOT_50,), step=30))
 
 
 @pytest.mark.parametrize("name", ["guide", pytest.param("scout", marks=pytest.mark.slow)])
@@ -71,4 +72,4 @@ def test_each_metric_has_its_figure(tools):
 
 
 def test_a_figure_that_the_level_does_not_give_does_not_keep_a_limit(tools):
-    assert broken((TPOT_50,), tools.measured(100, 1000.0)) is TPOT_50
+    assert judge(TPOT_50, (tools.measured(100, 1000.0),)) is Judgement.BROKEN
