@@ -75,7 +75,7 @@ class NightStrategy:
 
     def next_move(self, history: History) -> Move:
         """What to do next; the budget ends every stage early, and the incumbent then stays."""
-        history = judged(history, self._options.limits)
+        plain, history = history, judged(history, self._options.limits, self._space.concurrency)
         level = self._level(history)
         if level is not None:
             return level
@@ -85,7 +85,7 @@ class NightStrategy:
             return opening
         if not findings.changed:
             return self._keep("as fast as on earlier nights, and nothing beside it gained")
-        found = self._scout.next_move(self._wide_view(history))
+        found = self._scout.next_move(self._wide_view(plain))
         return found if not isinstance(found, Finish) else self._confirm(history, findings, found)
 
     def findings(self, history: History) -> Findings:
