@@ -1,5 +1,6 @@
 """A scripted host: an engine and a source whose readings a test writes down, and a clock that jumps."""
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -77,7 +78,7 @@ class ScriptedHost:
         return Description(
             kind="mindie",
             version="3.0",
-            place="/install",
+            place=f"/install-of-{os.getpid()}",  # the lock of a service is by its place, and others test too
             model_name="m",
             incumbent=incumbent,
             block_size=128,
