@@ -45,6 +45,10 @@ def command(*, profile: Path, overrides: tuple[str, ...], as_json: bool) -> int:
     return 1 if any(check.level is Level.ERROR for check in found.checks) else 0
 
 
+_LONGEST_MEND = 600
+_TOO_LONG = "a command too long to be shown; --json has it whole"
+
+
 def _document(found: "Examination") -> dict[str, object]:
     return {
         "schema_version": SCHEMA_VERSION,
@@ -84,7 +88,8 @@ def _lines(check: "Check", width: int) -> list[str]:
     lines = [f"{click.style(f'{mark} {level}', fg=colour)}  {check.name.ljust(width)}{head}"]
     lines += [f"{blank}{line}" for line in more]
     if check.mend:  # in one piece, so that it can be copied
-        lines.append(f"{blank}{click.style('mend', bold=True)}  {check.mend}")
+        mend = check.mend if len(check.mend) <= _LONGEST_MEND else _TOO_LONG
+        lines.append(f"{blank}{click.style('mend', bold=True)}  {mend}")
     return lines
 
 
