@@ -69,6 +69,7 @@ def vllm_side(profile: Profile, state: StateDirectory, run: str, listener: Liste
         plain_engine=VllmEngine(replace(options, cpus=None, prefix=())) if host.binds else None,
         source=source,
         clock=clock,
+        journal=options.journal,
         blocks=engine.fixed_blocks,
         host_lines=host.lines(),
         facts=host.facts,

@@ -17,7 +17,8 @@ SURE = 0.998
 NEW_LEVEL_NIGHTS = 3
 """So many nights in a row outside the band, and the level is a new one."""
 MOST_NIGHTS = 60
-_BLOCKS_NIGHTS = 10
+_BLOCKS_NIGHTS = 3
+"""Blocks are counted, not estimated: two nights with another number are the usual from then on."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -14,7 +14,7 @@ from autotune.campaign.run import CampaignRun
 from autotune.campaign.session import Session, proposals_for
 from autotune.campaign.space import options_of
 from autotune.errors import Interrupted, UsageError
-from autotune.events import CampaignEnded, Warned
+from autotune.events import CampaignEnded, CampaignStarted, Warned
 from autotune.model.campaign import Campaign, Decision
 from autotune.model.launch import BudgetLeft, History, LaunchRecord, Outcome, Purpose
 from autotune.model.move import Finish, Launch, VerdictCode, Wait
@@ -84,6 +84,7 @@ class FleetAgent:
             stack.enter_context(session.side.clock.stopping_on_signals())
             patience(lambda: self._study.open(session.campaign))
             stack.enter_context(session.side.prepared(listener))
+            listener(CampaignStarted(campaign=session.campaign, forecast=session.plan.forecast))
             step = self._work(patience, listener)
         assert step.finished is not None, "the work ends with the verdict"
         campaign = step.finished

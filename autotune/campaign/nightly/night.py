@@ -212,7 +212,7 @@ def _outcome(night: _Prepared, campaign: Campaign, served: Night, exit_code: int
             run=campaign.run,
             verdict=verdict,
             exit_code=code,
-            message=_message(verdict, campaign, failure) or evidence[-1],
+            message=_message(verdict, campaign, served) or evidence[-1],
             evidence=evidence,
             started_wall=campaign.started_wall,
             ended_wall=campaign.started_wall,
@@ -227,9 +227,10 @@ def _outcome(night: _Prepared, campaign: Campaign, served: Night, exit_code: int
     )
 
 
-def _message(verdict: NightVerdict, campaign: Campaign, failure: str) -> str:
+def _message(verdict: NightVerdict, campaign: Campaign, served: Night) -> str:
     found = campaign.verdict
     best = found.best if found else None
+    failure = served.switch.failure if served.switch else ""
     if failure:
         return (
             f"the better setting was proven and then did not serve ({failure}); the old one is served again"

@@ -10,6 +10,7 @@ from autotune.errors import LaunchFailed, NotRestored, Refused
 from autotune.events import Warned
 from autotune.model.protocols import Journal, Listener
 from autotune.process.held_back import held_back
+from autotune.store.storage import StorageFailed
 
 
 @dataclass(kw_only=True)
@@ -50,7 +51,7 @@ def served_again(
         night = Night()
         yield night
         if night.switch is not None:
-            night.switch.keep()
+            _keep(night.switch, listener)
         return
     production.require_commands()
     change = service.recorded(journal)
@@ -85,7 +86,15 @@ def _bring_up(production: Production, night: Night, listener: Listener) -> None:
         listener(Warned(message=f"the new setting does not serve: {failure.message}; it is taken back"))
         _take_back(production, switch, listener)
     else:
+        _keep(switch, listener)
+
+
+def _keep(switch: Switch, listener: Listener) -> None:
+    """A winner that serves stays, whatever becomes of the note about it: traffic must come back."""
+    try:
         switch.keep()
+    except (StorageFailed, OSError) as error:
+        listener(Warned(message=f"the new setting serves, but that cannot be written down: {error}"))
 
 
 def _take_back(production: Production, switch: Switch, listener: Listener) -> None:

@@ -122,7 +122,11 @@ class Production:
                 raise NotRestored("config.json was edited since")
             self.configured = "old"
 
-        return Switch(check=check, keep=lambda: self._step("keep"), take_back=take_back)
+        def keep():
+            if self._fails("keep"):
+                raise StorageFailed("the database of campaigns failed: disk full")
+
+        return Switch(check=check, keep=keep, take_back=take_back)
 
 
 class Webhook:
@@ -259,6 +263,7 @@ def test_without_apply_it_is_told_with_exit_code_3_and_the_old_one_served(job):
         ("start new", 1, 1, NightVerdict.FAILED, "old"),
         ("canary", 1, 1, NightVerdict.FAILED, "old"),
         ("take back", 0, 0, NightVerdict.IMPROVED_APPLIED, "new"),
+        ("keep", 1, 0, NightVerdict.IMPROVED_APPLIED, "new"),
         ("hook", 1, 4, NightVerdict.NOT_RESTORED, "new"),
     ],
 )
