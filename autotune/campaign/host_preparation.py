@@ -71,6 +71,7 @@ class HostPreparation:
             if self.placement.daemon.warning:
                 listener(Warned(message=self.placement.daemon.warning))
             yield PreparedHost(
+                changes=host.changes,
                 facts=(*setting_facts(results), Fact(name="service CPUs", value=self._binding())),
                 keep=host.keep,
                 observed=self.watch.facts,

@@ -22,6 +22,8 @@ class PreparedHost:
 
     facts: tuple[Fact, ...] = ()
     """What became of each host setting, for the report."""
+    changes: tuple[HostChange, ...] = ()
+    """What will be put back."""
     keep: Callable[[], tuple[HostChange, ...]] = tuple
     """Leave the settings so at the end; gives what will not be put back."""
     observed: Callable[[], tuple[Fact, ...]] = tuple

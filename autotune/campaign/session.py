@@ -124,8 +124,8 @@ class Session:
         What goes wrong here takes nothing away from the campaign: it is told, and in the exit code.
         """
         keep = self.profile.host.keep
-        ending = _with_environment(ending, afterwards(host.facts, kept=keep))
         by_hand = told_by_hand(ending.campaign)
+        ending = _with_environment(ending, afterwards(host.facts, kept=keep and not by_hand))
         if by_hand:
             listener(Warned(message=by_hand[0], hint=by_hand[1]))
             return ending
@@ -139,7 +139,8 @@ class Session:
         for line in lines:
             listener(Warned(message=line))
         if keep:
-            kept(host.keep(), self.state)
+            kept(host.changes, self.state)  # before the crash journal forgets them
+            host.keep()
         return replace(ending, campaign=replace(ending.campaign, applied=True))
 
     def _bracket(self, campaign: Campaign) -> Bracket | None:

@@ -1,17 +1,25 @@
 """A winner in config.json: only the named values differ, and a value put in by hand stays."""
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
 
 import pytest
 
 from autotune.campaign.apply import apply, rollback
+from autotune.campaign.ending import Ending
+from autotune.campaign.host_side import PreparedHost
+from autotune.campaign.proven import AFTERWARDS, KEPT, PUT_BACK
+from autotune.campaign.session import Session
 from autotune.campaign.winner_text import CONFIG_SHA256
 from autotune.emulator.install import make_install
 from autotune.engines.mindie.config_file import read
 from autotune.engines.mindie.config_text import settings_of
 from autotune.errors import NotRestored
+from autotune.events import Event
+from autotune.model.bracket import Bracket
 from autotune.model.campaign import Campaign, Reading, Verdict
+from autotune.model.change import SysfsWritten
 from autotune.model.move import VerdictCode
 from autotune.model.service import Description, Fact
 from autotune.store.state import StateDirectory
@@ -91,3 +99,70 @@ def test_another_edit_beside_the_tuned_values_is_told(run, state, config):
     config.write_text(config.read_text().replace('"maxIterTimes" : 512', '"maxIterTimes" : 500'))
     assert any("beside the tuned values" in line for line in apply(run, state))
     assert '"maxIterTimes" : 500' in config.read_text()
+
+
+CHANGED = SysfsWritten(
+    path="/no/such/governor", before="schedutil", after="performance", boot_id="another boot"
+)
+SETTINGS = (Fact(name="governor", value="schedutil -> performance, applied on CPUs 0-3"),)
+
+
+@dataclass
+class Recorder:
+    """Store, engine and host of a campaign that is at its end."""
+
+    stored: list[Campaign] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+    was_kept: bool = False
+
+    def ended(self, campaign: Campaign) -> None:
+        self.stored.append(campaign)
+
+    def preview(self, settings) -> str:
+        return "diff"
+
+    def keep(self) -> tuple[SysfsWritten, ...]:
+        self.was_kept = True
+        return (CHANGED,)
+
+
+def finished(run, state, recorder: Recorder, *, keep: bool) -> Ending:
+    bracket = Bracket(low=1, start=2, high=3, blocks=24, start_prefill=1, source="log")
+    session = Session(
+        profile=SimpleNamespace(host=SimpleNamespace(keep=keep)),
+        campaign=run,
+        plan=None,
+        space=None,
+        bounds=None,
+        side=SimpleNamespace(engine=recorder),
+        store=recorder,
+        state=state,
+        resumed=False,
+        apply=True,
+    )
+    ending = Ending(campaign=replace(run, bracket=bracket), exit_code=0)
+    host = PreparedHost(facts=SETTINGS, changes=(CHANGED,), keep=recorder.keep)
+    return session._finished(ending, host, recorder.events.append)
+
+
+@pytest.mark.parametrize(("keep", "told"), [(True, KEPT), (False, PUT_BACK)])
+def test_host_settings_stay_with_an_applied_winner_only_where_the_profile_says_so(run, state, keep, told):
+    recorder = Recorder()
+    ending = finished(run, state, recorder, keep=keep)
+    assert ending.campaign.applied
+    assert recorder.was_kept is keep
+    assert Fact(name=AFTERWARDS, value=told) in ending.campaign.environment
+    assert recorder.stored[-1].verdict is not None  # before anything is applied
+    assert not recorder.stored[-1].applied
+    lines = rollback(state)
+    assert len(lines) == 1 + keep
+
+
+def test_a_winner_that_cannot_be_applied_takes_nothing_from_the_campaign(run, state, config):
+    config.write_text(config.read_text().replace('"maxBatchSize" : 200', '"maxBatchSize" : 77'))
+    recorder = Recorder()
+    ending = finished(run, state, recorder, keep=True)
+    assert (ending.exit_code, ending.campaign.applied, recorder.was_kept) == (4, False, False)
+    assert ending.campaign.verdict == run.verdict
+    assert Fact(name=AFTERWARDS, value=PUT_BACK) in ending.campaign.environment
+    assert any("was not applied" in event.message for event in recorder.events)
