@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from autotune.model.because import Because
 from autotune.model.campaign import Campaign, Decision
 from autotune.model.service import Fact
 from autotune.report.evidence import elapsed_seconds, incumbent, recommended
@@ -9,7 +10,7 @@ from autotune.report.figures import MISSING, duration, moment, percent, rate
 from autotune.report.knob_names import changed, engine_text, knob_name, settings_text, value_text
 from autotune.report.phrases import fact_name, fact_value, reason_text
 from autotune.report.safe_text import one_line
-from autotune.report.tables import Column, Table, number_cell, text_cell
+from autotune.report.tables import Cell, Column, Table, number_cell, text_cell
 from autotune.report.texts.words import Language
 from autotune.report.touched import is_host_setting
 
@@ -60,7 +61,7 @@ def decisions_table(campaign: Campaign, language: Language) -> Table:
         (
             number_cell(str(place), place),
             text_cell(_move(decision, campaign, language)),
-            text_cell(_reason(decision, language)),
+            Cell(text=_reason(decision, language), remark=_code(decision)),
         )
         for place, decision in enumerate(campaign.decisions, start=1)
     )
@@ -96,6 +97,11 @@ def _pairs(facts: Iterable[Fact], language: Language) -> list[tuple[str, str]]:
     if ALLOWED in latest:
         latest.pop(COUNTED, None)
     return [(fact_name(name, language), fact_value(value, language)) for name, value in latest.items()]
+
+
+def _code(decision: Decision) -> str:
+    """The stable code beside the words; empty in records that have none."""
+    return "" if decision.because is Because.UNSTATED else decision.because.value
 
 
 def _reason(decision: Decision, language: Language) -> str:

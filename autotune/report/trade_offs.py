@@ -7,12 +7,14 @@ from autotune.report.knob_names import knob_name
 from autotune.report.latency import Figure, figure_name, figures
 from autotune.report.limits import profile_limits
 from autotune.report.parts import Note, Part
+from autotune.report.phrases import reason_text
 from autotune.report.tables import Cell, Column, Table, number_cell, text_cell
 from autotune.report.texts.words import Language
 from autotune.report.values import SettingValue, setting_values
 from autotune.search.limits import value_of
 
 MOST_TRADE_OFFS = 12
+KEPT, BROKEN, OPEN = "kept", "broken", "open"
 
 
 def trade_offs(campaign: Campaign) -> tuple[SettingValue, ...]:
@@ -23,10 +25,11 @@ def trade_offs(campaign: Campaign) -> tuple[SettingValue, ...]:
 
 
 def trade_off_parts(campaign: Campaign, language: Language) -> tuple[Part, ...]:
-    """The table, and in words what the limits cost."""
-    cost = _cost(campaign, language)
+    """The table, and in words what the limits cost and why the next value is not feasible."""
+    told = [text for text in (_cost(campaign, language), _why_not_next(campaign, language)) if text]
+    note = Note(text=language.between_sentences.join(told))
     table = trade_off_table(campaign, language)
-    return (*((Note(text=cost),) if cost else ()), *((table,) if table.rows else ()))
+    return (*((note,) if told else ()), *((table,) if table.rows else ()))
 
 
 def trade_off_table(campaign: Campaign, language: Language) -> Table:
@@ -46,17 +49,39 @@ def trade_off_table(campaign: Campaign, language: Language) -> Table:
             number_cell(rate(value.tokens_per_second), value.tokens_per_second),
             *(_latency_cell(value, figure) for figure in shown),
             _goodput_cell(value, language),
-            *(_keeps_cell(value, limit, language) for limit in limits),
+            *(_keeps_cell(judged(campaign, value, limit), language) for limit in limits),
         )
         for value in values
     )
     return Table(name=labels.pareto, columns=columns, rows=rows, titled=True).without_empty_columns(MISSING)
 
 
-def keeps(value: SettingValue, limit: Limit) -> bool | None:
-    """Whether every restart of a value keeps a limit; None where no restart carries the figure."""
-    known = [found for level in value.levels if (found := value_of(limit, level)) is not None]
-    return all(map(limit.holds, known)) if known else None
+def judged(campaign: Campaign, value: SettingValue, limit: Limit) -> str:
+    """`kept`, `broken` or `open` as the search judged it, with confidence.
+
+    In a record without such a judgement a limit is kept when every restart's figure keeps it.
+    """
+    rows = campaign.limit_findings.rows if campaign.limit_findings else ()
+    found = [
+        each.judgement
+        for row in rows
+        if row.settings == value.settings
+        for each in row.values
+        if each.limit == limit.text
+    ]
+    if found:
+        return found[0]
+    known = [figure for level in value.levels if (figure := value_of(limit, level)) is not None]
+    if not known:
+        return OPEN
+    return KEPT if all(map(limit.holds, known)) else BROKEN
+
+
+def _why_not_next(campaign: Campaign, language: Language) -> str:
+    found = campaign.limit_findings
+    if found is None or not found.next_reason:
+        return ""
+    return language.notes.limits_next.format(reason=reason_text(found.next_reason, language))
 
 
 def _fastest_first(campaign: Campaign) -> tuple[SettingValue, ...]:
@@ -70,7 +95,7 @@ def _cost(campaign: Campaign, language: Language) -> str:
     limits, values = profile_limits(campaign), setting_values(campaign)
     if not limits or not values:
         return ""
-    kept = [value for value in values if all(keeps(value, limit) for limit in limits)]
+    kept = [value for value in values if all(judged(campaign, value, limit) == KEPT for limit in limits)]
     if not kept:
         return language.notes.limits_unmet
     fastest = max(values, key=lambda value: value.tokens_per_second)
@@ -98,11 +123,11 @@ def _goodput_cell(value: SettingValue, language: Language) -> Cell:
     return number_cell(percent(mean, language.style), mean)
 
 
-def _keeps_cell(value: SettingValue, limit: Limit, language: Language) -> Cell:
-    kept = keeps(value, limit)
-    if kept is None:
-        return text_cell(MISSING, "weak")
-    return text_cell(language.labels.yes if kept else language.labels.no, "good" if kept else "bad")
+def _keeps_cell(judgement: str, language: Language) -> Cell:
+    labels = language.labels
+    words = {KEPT: (labels.yes, "good"), BROKEN: (labels.no, "bad"), OPEN: (labels.not_sure, "weak")}
+    word, tone = words.get(judgement, (judgement, ""))
+    return text_cell(word, tone)
 
 
 def _beats(one: SettingValue, other: SettingValue) -> bool:

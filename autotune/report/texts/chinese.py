@@ -169,6 +169,7 @@ LABELS = Labels(
     assumed_noise="区间为假定值",
     yes="是",
     no="否",
+    not_sure="不能确定",
 )
 
 NOTES = Notes(
@@ -187,6 +188,7 @@ NOTES = Notes(
     shares_about="其中约 {bundle} 来自 {name} 为 {old} 时的其他参数，另有约 {batch} 来自 {name} {old} → {new}"
     "；前一步并未单独启动，由曲线读出。",
     predicted="{count} 个读数中有 {inside} 个落在重启之前给出的 95% 预测区间内。",
+    limits_next="不能更进一步的原因：{reason}。",
     limits_unmet="所测的值均不能满足全部约束。",
     limits_free="最快的值满足全部约束：约束没有代价。",
     limits_cost="约束的代价为 {loss}：{fastest} 读数 {fastest_rate} token/s 但违反约束，"

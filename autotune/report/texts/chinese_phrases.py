@@ -10,6 +10,8 @@ REASONS = {
     "how fast {} is": "测量 {} 上现有配置的吞吐",
     "{} ± {} against {} ({} shared settings{})": "{} ± {}，相对 {}（共同的配置 {} 个{}）",
     ", not more than chance": "，未超出偶然",
+    "{} breaks {}: {}": "{} 违反 {}（{}）",
+    "{} does not surely keep {}: {}": "{} 不能确定满足 {}（{}）",
     "read this setting": "测量该配置",
     "again": "重新启动",
     "the bracket's start": "计算区间的起点",

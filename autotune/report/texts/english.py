@@ -170,6 +170,7 @@ LABELS = Labels(
     assumed_noise="interval assumed",
     yes="yes",
     no="no",
+    not_sure="not sure",
 )
 
 NOTES = Notes(
@@ -190,6 +191,7 @@ NOTES = Notes(
     " top of it from {name} {old} -> {new}; the first step was not launched but read off the curve.",
     predicted="{inside} of {count} readings lay in the 95 % interval that the search had predicted before the"
     " restart.",
+    limits_next="Why no further: {reason}.",
     limits_unmet="No value that was measured keeps all limits.",
     limits_free="The fastest value keeps all limits: they cost nothing.",
     limits_cost="The limits cost {loss}: {fastest} reads {fastest_rate} tokens/s and breaks one, {kept} with"

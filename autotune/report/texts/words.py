@@ -213,6 +213,7 @@ class Labels:
     assumed_noise: str
     yes: str
     no: str
+    not_sure: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -243,6 +244,8 @@ class Notes:
     """Fields: bundle, batch, name, old, new. Read off a curve, not launched."""
     predicted: str
     """Fields: inside, count."""
+    limits_next: str
+    """Fields: reason."""
     limits_unmet: str
     limits_free: str
     limits_cost: str

@@ -1,4 +1,4 @@
-"""Campaigns as real runs stored them: the emulated daemon, vLLM on CPU, and a run with failures."""
+"""Campaigns as runs stored them: the emulated daemon, vLLM on CPU, failures, and limits in a rehearsal."""
 
 import json
 from functools import cache
@@ -8,7 +8,7 @@ from autotune.model.campaign import Campaign
 from autotune.store.codec import decode
 
 FOLDER = Path(__file__).resolve().parents[2] / "golden" / "campaigns"
-NAMES = ("emulated_mindie", "vllm_cpu", "failures")
+NAMES = ("emulated_mindie", "vllm_cpu", "failures", "limits_rehearsed")
 
 
 @cache

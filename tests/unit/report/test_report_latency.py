@@ -1,5 +1,6 @@
 from dataclasses import replace
 
+from autotune.model.campaign import LimitFindings, LimitValue, TradeOff
 from autotune.model.limit import LimitStatistic
 from autotune.model.measurement import Distribution
 from autotune.report.latency import figures, latency_plots
@@ -83,3 +84,25 @@ def test_goodput_has_its_column_where_it_was_counted():
     table = trade_off_table(campaign, EN)
     assert [column.title for column in table.columns][-2:] == ["Goodput", "goodput>=99%"]
     assert [cell.text for cell in table.rows[0]][-2:] == ["97.0 %", "no"]
+
+
+def test_the_judgement_of_the_search_goes_before_the_bare_figures():
+    base = limited('"tpot:mean<=160ms"')
+    rows = tuple(
+        TradeOff(
+            settings=examples.settings(batch),
+            tokens_per_second=rate,
+            kept=judgement == "kept",
+            efficient=True,
+            values=(LimitValue(limit="tpot:mean<=160ms", value=150.0, judgement=judgement),),
+        )
+        for batch, rate, judgement in ((435, 2848.6, "kept"), (500, 2985.9, "open"), (600, 2520.6, "broken"))
+    )
+    reason = "500 does not surely keep tpot:mean<=160ms: 158.0 ms"
+    found = LimitFindings(rows=rows, fastest=None, cost=0.046, next_size=500, next_reason=reason)
+    campaign = replace(base, limit_findings=found)
+    kept = {row[0].text: row[-1].text for row in trade_off_table(campaign, EN).rows}
+    assert kept == {"500": "not sure", "435": "yes", "600": "no"}
+    assert trade_off_parts(campaign, EN)[0].text.endswith(f"Why no further: {reason}.")
+    chinese = trade_off_parts(campaign, language("zh"))[0].text
+    assert chinese.endswith("不能更进一步的原因：500 不能确定满足 tpot:mean<=160ms（158.0 ms）。")

@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import pytest
 
+from autotune.model.because import Because
 from autotune.model.move import VerdictCode
 from autotune.report.curve import curve_plot
 from autotune.report.launch_tables import times_table
@@ -159,3 +160,13 @@ def test_the_time_of_every_launch_is_split():
     assert isinstance(times, Times)
     row = [cell.text for cell in times_table(times, EN).rows[0]]
     assert row == ["1", "2 min 28 s", "22 s", "10 min 12 s", "11 s", "13 min 13 s"]
+
+
+def test_a_decision_has_its_code_beside_its_words():
+    base = examples.guide()
+    coded = replace(base.decisions[1], because=Because.NEXT_STEP)
+    (table,) = part_of(replace(base, decisions=(base.decisions[0], coded)), "decisions")
+    assert [row[2].full_text for row in table.rows] == [
+        "the setting found on the host",
+        "next multiple of 100: next_step",
+    ]
