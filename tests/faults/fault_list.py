@@ -93,6 +93,12 @@ def _from_the_load_on(faults: Faults) -> Callable[[Stage], None]:
     return prepare
 
 
+def _patient(stage: Stage) -> None:
+    """The service gives up no request, however slow the machine is."""
+    stage.edit('"tokenTimeout" : 600', '"tokenTimeout" : 3600')
+    stage.edit('"e2eTimeout" : 600', '"e2eTimeout" : 65535')
+
+
 def _kill_daemon(stage: Stage) -> None:
     stage.when(Phase.MEASURING, stage.kill_daemon, after=0.2)
 
@@ -145,7 +151,7 @@ RUNS = (
     FaultRun("errors instead of replies", "load", prepare=_from_the_load_on(Faults(error_rate=1.0))),
     FaultRun("some errors", "load", prepare=_from_the_load_on(Faults(error_rate=0.2))),
     FaultRun("streams that end half-way", "load", prepare=_from_the_load_on(Faults(truncate_rate=0.5))),
-    FaultRun("requests of somebody else", "load", Faults(foreign_requests_per_second=4.0)),
+    FaultRun("requests of somebody else", "load", Faults(foreign_requests_per_second=3.0), prepare=_patient),
     FaultRun("daemon that ignores SIGTERM", "stop", Faults(deaf=True)),
     FaultRun("orphans of a killed daemon", "stop", Faults(orphans=True),
              prepare=_kill_daemon, kills=True),
