@@ -81,6 +81,11 @@ def _touches(profile: Profile, campaign: Campaign) -> list[Fact]:
     return [
         Fact(name="config", value=f"{description.config_path or description.place}: {how}"),
         Fact(name="starts", value="the service, once a launch; every one is stopped again"),
+        *(
+            Fact(name="starts", value=fact.value)
+            for fact in description.facts
+            if fact.name == "probing_start"
+        ),
     ]
 
 

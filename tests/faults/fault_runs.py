@@ -16,6 +16,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unittest import mock
 
+from autotune.campaign import run as campaign_run
 from autotune.campaign.interruption import InterruptibleClock
 from autotune.campaign.parts import Bounds, Parts
 from autotune.campaign.run import CampaignRun
@@ -239,6 +240,7 @@ def _noting(noticed: list[float]) -> Iterator[None]:
 def _short_limits(*, impatient: bool) -> Iterator[None]:
     with ExitStack() as stack:
         stack.enter_context(mock.patch.object(stopping, "GRACE_SECONDS", GRACE_SECONDS))
+        stack.enter_context(mock.patch.object(campaign_run, "_GOING_SECONDS", GRACE_SECONDS))
         for name in ("ANSWER_SECONDS", "REPLY_SECONDS") if impatient else ():
             stack.enter_context(mock.patch.object(readiness, name, ANSWER_SECONDS))
         yield

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from autotune.engines.mindie.config_text import ConfigText, settings_of
 from autotune.engines.mindie.control import client_context
-from autotune.engines.mindie.daemon_environment import check_install
+from autotune.engines.mindie.daemon_environment import check_install, hides_blocks
 from autotune.engines.mindie.installation import Installation
 from autotune.engines.mindie.options import MindieOptions, Tls
 from autotune.engines.mindie.production import LIVE_HINT
@@ -104,6 +104,11 @@ def _refuse_certificates(installation: Installation, tls: Tls | None) -> None:
     client_context(tls)
 
 
+def _probing(installation: Installation, options: MindieOptions) -> str | None:
+    hidden = options.probing and hides_blocks(installation.version, options.environment)
+    return "one at INFO before the first launch, for the KV blocks; not measured" if hidden else None
+
+
 def _facts(installation: Installation, options: MindieOptions) -> tuple[Fact, ...]:
     config = installation.config.config
     shown = (
@@ -113,6 +118,7 @@ def _facts(installation: Installation, options: MindieOptions) -> tuple[Fact, ..
         ("addresses", f"{installation.addresses.business} {installation.addresses.management}"),
         ("devices", config.value(Field.NPU_DEVICE_IDS)),
         ("template", config.string(Field.TEMPLATE_TYPE)),
+        ("probing_start", _probing(installation, options)),
         ("stage_select_policy", config.number(Field.STAGE_SELECT_POLICY)),
         ("max_preempt_count", config.number(Field.MAX_PREEMPT_COUNT) or None),
         ("model_weights", config.string(Field.MODEL_WEIGHT_PATH)),
