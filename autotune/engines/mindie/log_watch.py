@@ -1,6 +1,7 @@
 """Log watch: what the service prints and logs while it starts, and why it died when it did."""
 
 import re
+import signal
 from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import final
 from autotune.errors import LaunchCause, LaunchFailed
 from autotune.mindie_rules.log_failures import MOST_LINES, first_failure
 from autotune.mindie_rules.log_lines import LogReading, is_start_line, read_lines
+from autotune.process.kernel_kills import kernel_kills
 from autotune.process.output import OutputReader, plain, tail
 
 HEAD_LINES, TAIL_LINES = 10_000, 5_000
@@ -27,11 +29,21 @@ class LogWatch:
     """Follows the output and every log file that appears below one directory."""
 
     def __init__(
-        self, output: Path, log_directory: Path, *, elsewhere: Callable[[], tuple[Path, ...]] = tuple
+        self,
+        output: Path,
+        log_directory: Path,
+        *,
+        elsewhere: Callable[[], tuple[Path, ...]] = tuple,
+        kills: Callable[[], int | None] = kernel_kills,
     ) -> None:
-        """`elsewhere` gives what a version wrote that does not know MINDIE_LOG_PATH; read once it failed."""
+        """`elsewhere` gives what a version wrote that does not know MINDIE_LOG_PATH; read once it failed.
+
+        `kills` counts what the kernel killed for want of memory: an own kill looks the same from outside.
+        """
         self._output = output
         self._elsewhere = elsewhere
+        self._kills = kills
+        self._kills_before = kills()
         self._directory = log_directory
         self._readers: dict[Path, OutputReader] = {output: OutputReader(output)}
         self._lines: list[str] = []
@@ -86,6 +98,9 @@ class LogWatch:
         if reading.cause is None:
             self._lines.extend(line for path in self._elsewhere() for line in _tail(path))
             reading = self.reading()
+        if returncode == -signal.SIGKILL and reading.cause in {None, LaunchCause.CRASHED} and self._starved():
+            message = "the kernel killed the service for want of the host's memory (oom_kill of its cgroup)"
+            return LaunchFailed(LaunchCause.MEMORY, message, lines=(message,))
         cause = reading.cause or LaunchCause.UNKNOWN
         if started and cause in {LaunchCause.UNKNOWN, LaunchCause.CONFIG, LaunchCause.PORT}:
             cause = LaunchCause.CRASHED
@@ -97,6 +112,10 @@ class LogWatch:
         return LaunchFailed(
             cause, f"the service {what}: {_how(returncode, started)} after {seconds:.0f} s", lines=lines
         )
+
+    def _starved(self) -> bool:
+        now = self._kills()
+        return now is not None and self._kills_before is not None and now > self._kills_before
 
     def _first_errors(self) -> tuple[str, ...]:
         errors = (line.strip() for line in self._lines if _ERROR.search(line))

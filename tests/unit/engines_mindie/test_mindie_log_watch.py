@@ -142,3 +142,20 @@ def test_memory_that_runs_out_under_load_is_told_once_and_by_new_lines_only(tmp_
     assert failure.cause is LaunchCause.MEMORY
     assert failure.lines == ("EL0004: Failed to allocate memory.",)
     assert seen.memory_ran_out() is None
+
+
+def test_a_kill_by_the_kernel_for_want_of_host_memory_is_told_from_the_daemons_own(tmp_path):
+    watch(tmp_path, "g_mainPid = 1\n")
+    counts = iter([3, 4])
+    seen = LogWatch(tmp_path / "output.log", tmp_path / "log", kills=lambda: next(counts))
+    failure = seen.failure(-9, seconds=3, started=False)
+    assert failure.cause is LaunchCause.MEMORY
+    assert "oom_kill" in failure.message
+
+
+@pytest.mark.parametrize("counts", [[3, 3], [None, None], [None, 4]])
+def test_without_such_a_kill_nothing_is_called_out_of_memory(tmp_path, counts):
+    watch(tmp_path, "g_mainPid = 1\n")
+    told = iter(counts)
+    seen = LogWatch(tmp_path / "output.log", tmp_path / "log", kills=lambda: next(told))
+    assert seen.failure(-9, seconds=3, started=False).cause is LaunchCause.UNKNOWN
