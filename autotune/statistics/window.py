@@ -16,6 +16,8 @@ _FEWEST_BATCHES = 3
 _LONGEST_IN_RESIDENCES = 4.0
 _WIDEST_FACTOR = 4.2
 """Of a computed interval, for windows so short that they show nothing of a slow wander; see Rule.factor."""
+_UNSEEN_SECONDS = 70.0
+"""How slow a wander may be that a short window must allow for."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,21 +58,23 @@ class Rule:
     """A level ends when its interval is this share of the wanted one."""
     plain_share: float
     """An interval this far inside the wanted one is stated as it is; see `_stated`."""
-    unseen_seconds: float = 135.0
-    """How slow a wander may be that a short window must allow for."""
+    chosen_seconds: float = 0.0
+    """Added to `_UNSEEN_SECONDS` where a level ends because its interval looks narrow."""
     seen_from: float = math.inf
     """Seconds from which a window shows the wander by itself."""
 
-    def factor(self, seconds: float) -> float:
+    def factor(self, seconds: float, *, chosen: bool = False) -> float:
         """By how much an interval computed within so many seconds is widened.
 
         The batches of a window that is hardly longer than the wander of the speed lie on one slope of it:
         their spread, and their correlation too, come out too small. The factor holds the truth in 19 of 20
-        simulated levels whose speed wanders by up to 3 % with a time constant of 20 s.
+        simulated levels whose speed wanders by up to 3 % with a time constant of 20 s. It is larger for a
+        `chosen` look, one that ends the level by what it shows: that favours lucky looks.
         """
         if seconds >= self.seen_from:
             return 1.0
-        return min(_WIDEST_FACTOR, 1.0 + self.unseen_seconds / seconds)
+        unseen = _UNSEEN_SECONDS + (self.chosen_seconds if chosen else 0.0)
+        return min(_WIDEST_FACTOR, 1.0 + unseen / seconds)
 
     def reading_seconds(self, residence: float) -> float:
         """Longest time to read after settling."""
@@ -101,7 +105,8 @@ QUICK_RULE = Rule(
     batches=10,
     longest_reading=90.0,
     stop_share=1.0,
-    plain_share=0.0,
+    plain_share=0.3,
+    chosen_seconds=65.0,
 )
 """One W to settle, 45 s to read, a restless service 90 s and no longer: its interval then is wide."""
 
@@ -214,7 +219,7 @@ class SteadyWindow:
 
     def _judge(self, now: float, cut: float, residence: float) -> None:
         batch = self._rule.batch_seconds(residence)
-        interval, means = self._interval(now, cut, batch)
+        interval, means = self._interval(now, cut, batch, chosen=True)
         length, longest = now - cut, self._rule.reading_seconds(residence)
         wanted = self._rule.stop_share * self._wanted
         narrow = interval.relative <= wanted
@@ -261,7 +266,9 @@ class SteadyWindow:
                 return
         self._report(seconds_left=0.0, done=True, capped=True)
 
-    def _interval(self, now: float, cut: float, batch: float) -> tuple[MeanInterval, tuple[float, ...]]:
+    def _interval(
+        self, now: float, cut: float, batch: float, *, chosen: bool = False
+    ) -> tuple[MeanInterval, tuple[float, ...]]:
         """Interval over whole batches that end now and begin after the cut."""
         width = max(1, round(batch / self._bucket))
         end = round(now / self._bucket)
@@ -270,7 +277,7 @@ class SteadyWindow:
         edges = [end - width * (count - i) for i in range(count + 1)]
         means = tuple((sums[b] - sums[a]) / ((b - a) * self._bucket) for a, b in pairwise(edges))
         interval = batch_means_interval(means, confidence=self._confidence)
-        factor = self._rule.factor(count * width * self._bucket)
+        factor = self._rule.factor(count * width * self._bucket, chosen=chosen)
         return replace(interval, half_width=factor * interval.half_width), means
 
     def _stated(self, computed: float) -> float:

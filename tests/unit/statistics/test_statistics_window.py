@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune.statistics.window import SteadyWindow
+from autotune.statistics.window import FINAL_RULE, QUICK_RULE, SteadyWindow
 
 BUCKET = 0.5
 RATE = 3000.0
@@ -61,10 +61,14 @@ def test_a_sweep_level_of_a_restless_service_ends_soon_and_says_how_little_it_kn
     assert window.status().half_width > 0.04
 
 
-@pytest.mark.parametrize("cap", [40.0, 80.0])
-def test_an_interval_of_a_short_window_allows_for_a_wander_that_it_can_not_see(cap):
-    narrow = simulate(1, cap_seconds=400.0).status().half_width
-    assert simulate(1, cap_seconds=cap).status().half_width > 2 * narrow
+@pytest.mark.parametrize(
+    ("seconds", "chosen", "factor"), [(20.0, False, 4.2), (70.0, False, 2.0), (90.0, True, 2.5)]
+)
+def test_an_interval_of_a_short_window_allows_for_a_wander_that_it_can_not_see(seconds, chosen, factor):
+    assert QUICK_RULE.factor(seconds, chosen=chosen) == pytest.approx(factor)
+    assert FINAL_RULE.factor(150.0) == 1.0 < FINAL_RULE.factor(100.0)
+    short, long = (simulate(1, cap_seconds=cap).status().half_width for cap in (40.0, 400.0))
+    assert short > 2 * long
 
 
 def test_batches_are_never_shorter_than_a_residence_time():
