@@ -49,12 +49,12 @@ class Daemon:
         return self.errors.read_text(encoding="utf-8")
 
     def get(self, url: str, **given: Any) -> requests.Response:
-        return requests.get(url, timeout=20, **given)
+        return requests.get(url, timeout=60, **given)
 
     def post(self, path: str, body: Any, **given: Any) -> requests.Response:
-        return requests.post(f"{self.business}{path}", json=body, timeout=20, **given)
+        return requests.post(f"{self.business}{path}", json=body, timeout=60, **given)
 
-    def wait_started(self, seconds: float = 20.0) -> "Daemon":
+    def wait_started(self, seconds: float = 60.0) -> "Daemon":
         end = time.monotonic() + seconds
         while "Daemon start success!" not in self.said():
             assert self.process.poll() is None, f"ended: {self.process.returncode}\n{self.complained()}"
@@ -64,13 +64,13 @@ class Daemon:
 
     def wait_ready(self) -> "Daemon":
         self.wait_started()
-        end = time.monotonic() + 20
+        end = time.monotonic() + 60
         while self.get(f"{self.management}/v2/health/ready").status_code != 200:
             assert time.monotonic() < end
             time.sleep(0.02)
         return self
 
-    def wait_ended(self, seconds: float = 20.0) -> int:
+    def wait_ended(self, seconds: float = 60.0) -> int:
         return self.process.wait(timeout=seconds)
 
 

@@ -12,7 +12,7 @@ REQUEST = b"POST /generate_stream HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\
 
 
 def ask(stack: ExitStack, port: int, request: bytes = REQUEST) -> socket.socket:
-    link = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=5))
+    link = stack.enter_context(socket.create_connection(("127.0.0.1", port), timeout=30))
     link.sendall(request)
     return link
 
@@ -38,7 +38,7 @@ def test_with_two_workers_four_more_wait_and_the_seventh_is_closed(start):
             with pytest.raises(BlockingIOError):
                 link.recv(1)
         working[0].close()
-        waiting[0].settimeout(5)
+        waiting[0].settimeout(30)
         assert waiting[0].recv(12) == b"HTTP/1.1 200"
 
 
