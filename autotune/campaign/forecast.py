@@ -9,8 +9,8 @@ from autotune.model.launch import LaunchRecord, Outcome, Purpose
 
 _LOOKS_FIRST, _LOOKS_USUAL, _LOOKS_LATE = 10, 14, 40
 _SHORTEST_BATCH_SECONDS = 15.0
-_QUICK_SHORTEST, _QUICK_LONGEST, _QUICK_RESIDENCES = 10.0, 240.0, 4.0
-"""A sweep level reads one residence time, at least 10 s; at most four of them, or four minutes."""
+_QUICK_SHORTEST, _QUICK_LONGEST, _QUICK_RESIDENCES = 45.0, 90.0, 4.0
+"""A sweep level reads 45 s or more; a restless service 90 s, or four residence times."""
 SWEEP_LEVELS = 8
 _SEARCH_LAUNCHES = {"guide": (2, 3, 5), "scout": (2, 3, 5), "grid": (7, 8, 11), "multi": (4, 6, 8)}
 """Candidates of each strategy: few, usual, many (search bench)."""

@@ -119,7 +119,9 @@ def test_goodput_counts_the_requests_that_keep_every_latency_limit():
     beyond = Limit(metric=LimitMetric.E2E, statistic=LimitStatistic.P99, bound=1999.0)
     assert reading().goodput is None
     assert assembled(tally(), SPAN, replace(FRAME, limits=(within,)), None).goodput == 1.0
-    assert assembled(tally(), SPAN, replace(FRAME, limits=(within, beyond)), None).goodput == 0.0
+    both = assembled(tally(), SPAN, replace(FRAME, limits=(within, beyond)), None)
+    assert both.goodput == 0.0
+    assert [each.over == each.requests for each in both.over_limits] == [False, True]
 
 
 def test_one_failure_in_a_hundred_is_within_tolerance():
