@@ -162,6 +162,8 @@ class FaultRun:
     install: dict[str, object] = field(default_factory=dict)
     impatient: bool = False
     """Shorten how long a started service may take to its first answer."""
+    level_seconds: float = 20.0
+    """Longest level, in seconds of the service's clock."""
     launches: int = 1
     batch: int | None = None
     """A maxBatchSize to start with, so that the file is written; None starts with what was found."""
@@ -328,7 +330,7 @@ def _campaign(case: FaultRun, stage: Stage) -> Outcome:
         run="fault", profile_name="fault", profile_text="", description=description, bracket=None,
         strategy="guide", started_wall=clock.wall(),
     )  # fmt: skip
-    bounds = Bounds(max_launches=case.launches, level_cap_seconds=20.0)
+    bounds = Bounds(max_launches=case.launches, level_cap_seconds=case.level_seconds)
     return _said(stage, CampaignRun(campaign, parts, bounds).run().exit_code)
 
 
