@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -67,7 +68,7 @@ class World:
     @property
     def best(self) -> int:
         """The fastest size that starts."""
-        return max(range(16, self.fails_from or MOST), key=self.speed)
+        return _best(self)
 
     def lost(self, size: int) -> float:
         """How much slower than the best a size is, as a fraction."""
@@ -80,6 +81,11 @@ class World:
         )
 
 
+@lru_cache(maxsize=256)
+def _best(world: World) -> int:
+    return max(range(16, world.fails_from or MOST), key=world.speed)
+
+
 CALM = (
     World(name="rehearsal llama3-8b", speeds=table(REHEARSAL_2176)),
     World(name="hump", speeds=hump(300, width=0.9)),
@@ -89,6 +95,7 @@ CALM = (
 )
 
 
+@lru_cache(maxsize=32)
 def moved(world: World) -> tuple[World, ...]:
     """The same host after its optimum has moved, each worth at least 5 % to the old best size.
 
