@@ -33,8 +33,8 @@ def tokenizer_of(model: Path) -> Counter | None:
 
     Raises UsageError when the file is no tokenizer.
     """
-    file = model / "tokenizer.json" if model.is_dir() else model
-    if not file.is_file():
+    file = _tokenizer_file(model)
+    if file is None:
         return None
     try:
         from tokenizers import Tokenizer
@@ -47,3 +47,11 @@ def tokenizer_of(model: Path) -> Counter | None:
         raise UsageError(f"{file} is no tokenizer")
     tokenizer = Tokenizer.from_file(str(file))
     return lambda text: len(tokenizer.encode(text).ids)
+
+
+def _tokenizer_file(model: Path) -> Path | None:
+    try:
+        file = model / "tokenizer.json" if model.is_dir() else model
+        return file if file.is_file() else None
+    except OSError:  # a directory that this user may not enter
+        return None
