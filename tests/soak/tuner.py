@@ -35,7 +35,7 @@ class SameAgain:
 def main() -> int:
     until, concurrency = time.monotonic() + float(sys.argv[1]), int(sys.argv[2])
 
-    def same_again(_name: str, space: object, _options: object) -> SameAgain:
+    def same_again(_name: str, space: object, *_others: object) -> SameAgain:
         return SameAgain(space.incumbent, concurrency, until)
 
     session.make_strategy = same_again
