@@ -223,7 +223,9 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--streams", type=int, default=1000, help="of the ladder")
-    parser.add_argument("--peers", type=Path, help="virtual environment that holds the peers")
+    parser.add_argument(
+        "--peers", type=lambda text: Path(text).absolute(), help="virtual environment that holds the peers"
+    )
     parser.add_argument("--requests", type=int, default=2000, help="of each tool in `beside`")
     options = parser.parse_args()
     for name in TESTS if options.test == "all" else [options.test]:
