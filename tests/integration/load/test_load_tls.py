@@ -40,6 +40,7 @@ def test_a_private_authority_is_trusted_when_it_is_named(mock, make_test):
         ("server", None, "not trusted"),
         ("server", "other-ca", "not trusted"),
         ("elsewhere", "ca", "not trusted: IP address mismatch"),
+        ("expired", "expired", "not trusted: certificate has expired"),
     ],
 )
 def test_a_certificate_that_does_not_serve_is_told(cert, ca, words, mock, make_test):
