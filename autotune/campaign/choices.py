@@ -16,6 +16,8 @@ class Choices:
     """Go on with a stored run instead of beginning one."""
     resume_run: str | None = None
     """Which one; None is the newest unfinished run of the profile."""
+    night: bool = False
+    """A nightly run, which is never gone on with: the next night measures anew."""
     apply: bool = False
     """Put a proven winner in place."""
     output: Path | None = None

@@ -34,6 +34,7 @@ from autotune.store.state import StateDirectory, locate
 from autotune.store.study import CampaignStore
 
 _EARLIER_RUNS = 3
+_NIGHT = "night-"
 
 
 @contextmanager
@@ -54,7 +55,7 @@ def planned(loaded: LoadedProfile, choices: Choices, listener: Listener) -> Iter
         if choices.resume and not rehearsed:
             bring_back_launches(store, state, profile_name=profile.name, run=choices.resume_run)
         run = _resumed_run(store, profile, choices)
-        name = run or _new_run(profile)
+        name = run or _new_run(profile, choices)
         stored = store.load(run) if run else None
         side = _virtual_side(profile, stored) if rehearsed else _real_side(profile, state, name, listener)
         campaign = _campaign(loaded, profile, side, name, rehearsed=rehearsed)
@@ -127,8 +128,8 @@ def chosen(profile: Profile, choices: Choices) -> Profile:
     return profile.model_copy(update={"search": profile.search.model_copy(update=search)})
 
 
-def _new_run(profile: Profile) -> str:
-    return f"{profile.name}-{datetime.now().astimezone():%Y%m%d-%H%M%S}"
+def _new_run(profile: Profile, choices: Choices) -> str:
+    return f"{profile.name}-{_NIGHT if choices.night else ''}{datetime.now().astimezone():%Y%m%d-%H%M%S}"
 
 
 def _resumed_run(store: CampaignStore, profile: Profile, choices: Choices) -> str | None:
@@ -136,7 +137,8 @@ def _resumed_run(store: CampaignStore, profile: Profile, choices: Choices) -> st
         return None
     if choices.resume_run:
         return choices.resume_run
-    open_runs = [run.run for run in store.runs() if run.profile_name == profile.name and is_open(run.verdict)]
+    ours = [run for run in store.runs() if run.profile_name == profile.name and is_open(run.verdict)]
+    open_runs = [run.run for run in ours if not run.run.startswith(f"{profile.name}-{_NIGHT}")]
     if not open_runs:
         raise UsageError(f"there is no unfinished run of {profile.name}", hint="leave --resume away")
     return open_runs[-1]

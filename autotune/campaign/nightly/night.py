@@ -94,7 +94,7 @@ def _night(
     begun: list[Session],
 ) -> NightOutcome:
     left = _time_left(loaded, options, now)
-    with planned(loaded, Choices(), listener) as plan:
+    with planned(loaded, Choices(night=True), listener) as plan:
         night = _prepared(plan, left)
         session = night.session
         side = session.side

@@ -38,6 +38,21 @@ def test_a_quiet_night_is_one_line_a_document_and_exit_code_0(profile, capsys):
     document = json.loads(capsys.readouterr().out)
     assert (document["verdict"], document["exit_code"], document["launches"]) == ("holds", 0, 4)
     assert document["evidence"][0] == "1 earlier runs of this fingerprint"
+    assert document["run"].startswith("night-night-")
+
+
+def test_a_night_that_was_cut_short_is_no_run_to_resume(profile, capsys, tmp_path):
+    from dataclasses import replace
+
+    from autotune.campaign.choices import Choices
+    from autotune.campaign.planning import planned
+    from autotune.profile.reading import read_profile
+
+    loaded = read_profile(tmp_path / profile().rsplit("/", 1)[1], [])
+    with planned(loaded, Choices(night=True), lambda _: None) as session:
+        session.store.begin(replace(session.campaign, verdict=None))
+    assert run(["tune", profile(), "--yes", "--resume"]) == 2
+    assert "no unfinished run" in capsys.readouterr().err
 
 
 def test_a_closed_window_is_exit_code_75_and_told(profile, capsys, tmp_path):
