@@ -79,7 +79,7 @@ def test_open_loop_counts_latency_from_when_a_request_was_due(mock, make_test, m
 @pytest.mark.slow
 def test_open_loop_keeps_its_rate(mock, make_test):
     with mock(*FAST) as server:
-        test = make_test(server, concurrency=None, rate=50.0, end=ForSeconds(seconds=4.0))
+        test = make_test(server, concurrency=None, rate=100.0, end=ForSeconds(seconds=2.0))
         reading = run_load_test(test)
         assert server.truth()["requests"] == pytest.approx(200, rel=0.3)
     assert reading.fault is None

@@ -44,7 +44,7 @@ class FakeService:
 
 
 def source(make_workload, **changes):
-    return OwnSource(make_workload(output=40, low=10), "tgi", time_scale=20.0, **changes)
+    return OwnSource(make_workload(output=40, low=10), "tgi", time_scale=60.0, **changes)
 
 
 LEVEL = LevelRequest(concurrency=16, half_width=0.05, cap_seconds=120.0)
@@ -123,7 +123,7 @@ def test_replies_of_another_length_than_in_the_first_level_are_another_workload(
 @pytest.mark.slow
 def test_open_loop_keeps_the_level_that_was_asked_for(mock, make_workload):
     with mock(*STEADY) as server:
-        one = source(make_workload, rate=5.0)
+        one = source(make_workload, rate=1.5)
         level = one.measure(FakeService(server.port), LEVEL, lambda event: None)
     assert isinstance(level, Measurement)
     assert level.concurrency == 16
