@@ -1,5 +1,6 @@
 """Attempt: what every disaster needs: how it may end, and what a person would do afterwards."""
 
+import subprocess
 from collections.abc import Callable
 
 from tests.torture.world import ENDED, HostFacts, World, require
@@ -29,3 +30,12 @@ def resumed(world: World, before: HostFacts) -> None:
 
 def tail(world: World) -> str:
     return world.log.read_text(errors="replace")[-800:]
+
+
+def trial_written(world: World, process: "subprocess.Popen[bytes]", before: HostFacts) -> None:
+    """Wait until a trial is in config.json. Raises Skipped when the campaign ends before it comes so far."""
+    world.wait_for(
+        lambda: world.facts().config != before.config or process.poll() is not None, "no trial was written"
+    )
+    if process.poll() is not None:
+        raise Skipped("the machine is too busy for a reading")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from tests.torture import service_disasters as service
 from tests.torture import storage_disasters as storage
-from tests.torture.attempt import BUSY, NOT_RESTORED, Make, recovered, resumed, tail
+from tests.torture.attempt import BUSY, NOT_RESTORED, Make, recovered, resumed, tail, trial_written
 from tests.torture.world import ENDED, require
 
 
@@ -116,7 +116,7 @@ def edited_by_somebody(make: Make, rng: random.Random) -> None:
     world = make(mode="in-place", with_production=True)
     before = world.facts()
     process = world.begin()
-    world.wait_for(lambda: world.facts().config != before.config, "no trial was written")
+    trial_written(world, process, before)
     text = world.config.read_text()
     edited = text.replace('"maxIterTimes" : 512', '"maxIterTimes" : 500')
     require(edited != text, "there is nothing to edit")

@@ -2,6 +2,7 @@
 
 import os
 import random
+import shutil
 import sqlite3
 import subprocess
 import time
@@ -18,6 +19,7 @@ from tests.torture.attempt import (
     recovered,
     resumed,
     tail,
+    trial_written,
 )
 from tests.torture.world import ENDED, World, require
 
@@ -27,8 +29,9 @@ def state_deleted(make: Make, rng: random.Random) -> None:
     world = make(mode="in-place")
     before = world.facts()
     process = world.begin()
-    world.wait_for(lambda: world.facts().config != before.config, "no trial was written")
-    subprocess.run(["rm", "-rf", str(world.state)], check=True)
+    trial_written(world, process, before)
+    while world.state.exists():  # the daemon writes its logs meanwhile
+        shutil.rmtree(world.state, ignore_errors=True)
     code = process.wait(timeout=200)
     require(code in {REFUSED, *ENDED}, f"it ended with {code}: {tail(world)}")
     world.restored(before)
@@ -110,7 +113,7 @@ def full_disk_recovered(make: Make, rng: random.Random) -> None:
     with _small_disk(make, "in-place") as (world, filled):
         before = world.facts()
         process = world.begin()
-        world.wait_for(lambda: world.facts().config != before.config, "no trial was written")
+        trial_written(world, process, before)
         process.kill()
         process.wait()
         with filled():
@@ -135,7 +138,7 @@ def read_only_meanwhile(make: Make, rng: random.Random) -> None:
     world = make(mode="in-place")
     before = world.facts()
     process = world.begin()
-    world.wait_for(lambda: world.facts().config != before.config, "no trial was written")
+    trial_written(world, process, before)
     with _read_only(world.config.parent):
         code = process.wait(timeout=200)
         require(code == NOT_RESTORED, f"it ended with {code}: {tail(world)}")
