@@ -113,7 +113,7 @@ def killed_recover(make: Make, rng: random.Random) -> None:
 
 def edited_by_somebody(make: Make, rng: random.Random) -> None:
     """An edit by somebody else stays (4), production answers, and `recover --accept-edits` ends it."""
-    world = make(mode="in-place", with_production=True)
+    world = make(mode="in-place", with_production=True, time_scale=100.0)
     before = world.facts()
     process = world.begin()
     trial_written(world, process, before)

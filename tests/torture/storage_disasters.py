@@ -26,7 +26,7 @@ from tests.torture.world import ENDED, World, require
 
 def state_deleted(make: Make, rng: random.Random) -> None:
     """The state directory is deleted under a campaign: it ends, and everything is put back."""
-    world = make(mode="in-place")
+    world = make(mode="in-place", time_scale=100.0)
     before = world.facts()
     process = world.begin()
     trial_written(world, process, before)
@@ -125,7 +125,7 @@ def full_disk_recovered(make: Make, rng: random.Random) -> None:
 
 def read_only_config(make: Make, rng: random.Random) -> None:
     """A file system that is read-only from the start refuses the campaign, and nothing is changed."""
-    world = make(mode="in-place")
+    world = make(mode="in-place", time_scale=100.0)
     before = world.facts()
     with _read_only(world.config.parent):
         done = world.tune()
@@ -135,7 +135,7 @@ def read_only_config(make: Make, rng: random.Random) -> None:
 
 def read_only_meanwhile(make: Make, rng: random.Random) -> None:
     """One that becomes read-only during a trial is told (4), and `recover` mends it afterwards."""
-    world = make(mode="in-place")
+    world = make(mode="in-place", time_scale=100.0)
     before = world.facts()
     process = world.begin()
     trial_written(world, process, before)
