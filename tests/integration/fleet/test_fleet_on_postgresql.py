@@ -26,7 +26,7 @@ LEASE_SECONDS, OUTAGE_SECONDS = 28, 20
 STUDY = "shared"
 PROFILE = """\
 name: fleet
-engine: {{kind: rehearsal, blocks: 136, noise: 0%, max_batch_size: 24, start_seconds: 120}}
+engine: {{kind: rehearsal, blocks: 136, noise: 0%, max_batch_size: 24, start_seconds: 240}}
 workload:
   dataset: {{type: synthetic, input_tokens: 186, output_tokens: {{mean: 346, max: 512}}}}
   concurrency: 82
