@@ -33,6 +33,10 @@ _UNKNOWN_CACHES = {
 }
 
 
+_MOST_LAYERS = 10_000
+"""More than any model has; a larger number is damage."""
+
+
 @unique
 class Attention(Enum):
     """What is cached of a token."""
@@ -100,6 +104,8 @@ def read_shape(config: Mapping[str, object]) -> ModelShape:
     layers = first_int(part, LAYERS)
     if layers is None:
         raise no_formula(f"no number of layers ({', '.join(LAYERS[:4])})")
+    if layers > _MOST_LAYERS:
+        raise no_formula(f"{layers} layers are no number of layers")
     layers *= 2 if part.get("model_type") in _TWO_ATTENTIONS_A_LAYER else 1
     attention, heads = _heads(part)
     kinds, shared = _cached_kinds(part, layers)

@@ -27,7 +27,7 @@ from autotune.store.study import CampaignStore
 
 PROFILE = """\
 name: night
-engine: {{kind: rehearsal, blocks: 136, noise: 0%, max_batch_size: 24}}
+engine: {{kind: rehearsal, home: {directory}/install, blocks: 136, noise: 0%, max_batch_size: 24}}
 workload:
   dataset: {{type: synthetic, input_tokens: 186, output_tokens: {{mean: 346, max: 512}}}}
   concurrency: 82

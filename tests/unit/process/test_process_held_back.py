@@ -10,6 +10,14 @@ from autotune.errors import NotRestored
 from autotune.process.held_back import held_back
 
 
+@pytest.fixture(autouse=True)
+def _interrupts_are_heard():
+    """A shell starts what runs in its background with interrupts ignored, and Python then leaves it so."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 def test_an_interrupt_waits_for_the_end_of_the_block():
     done = []
     with pytest.raises(KeyboardInterrupt), held_back():  # noqa: PT012 - the order is the point

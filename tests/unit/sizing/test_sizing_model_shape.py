@@ -312,3 +312,10 @@ def test_the_last_term_is_the_total(cards, block_size, mtp):
 def test_sizes_below_one_are_refused(wrong):
     with pytest.raises(UsageError, match="too small"):
         block_bytes(read_shape(LLAMA), **wrong)
+
+
+@pytest.mark.parametrize("layers", [10_001, 10**30])
+def test_a_number_of_layers_that_no_model_has_is_asked_about_and_not_counted_through(layers):
+    config = {"num_hidden_layers": layers, "num_attention_heads": 32, "hidden_size": 4096}
+    with pytest.raises(UsageError, match="no number of layers"):
+        read_shape(config)
