@@ -8,6 +8,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,7 @@ class Curve:
         edge = min(self.fails_from or math.inf, self.dies_from or math.inf)
         return size < edge
 
-    @property
+    @cached_property
     def best(self) -> float:
         """Token/s of the best value that may be chosen."""
         values = [self.speeds[b] for b in range(self.bounds_low, self.bounds_high + 1) if self.works(b)]
