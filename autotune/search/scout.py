@@ -26,12 +26,9 @@ from autotune.search.sweep import next_level
 
 MISSED = 0.1
 """The search ends when the chance that more than the margin is missed is below this."""
-LEAST_PROMISE = 0.0015
-"""Or when one more restart promises less than this,"""
+LEAST_PROMISE = 0.0012
+"""Or when one more restart promises less than this."""
 FEW = 2
-PROMISE_GROWTH = 1.0
-"""growing by this share of itself with every candidate beyond the first few: what is left of the budget is
-worth more in the confirmation."""
 MISSED_MUCH = 0.3
 """A chance to miss something above which the first few candidates are taken in any case."""
 _TIE = 0.002
@@ -187,8 +184,7 @@ class Scout:
             return Because.LITTLE_MISSED
         if candidates < FEW and choice.missed > MISSED_MUCH:
             return None
-        least = LEAST_PROMISE * (1.0 + PROMISE_GROWTH * max(0, candidates - FEW))
-        return Because.LITTLE_PROMISED if choice.promise < least else None
+        return Because.LITTLE_PROMISED if choice.promise < LEAST_PROMISE else None
 
     def _choose(self, history: History, observations: Observations, bracket: Bracket) -> Choice:
         from autotune.search.belief import believe
