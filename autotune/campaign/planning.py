@@ -12,13 +12,13 @@ from autotune import __version__
 from autotune.campaign.choices import Choices
 from autotune.campaign.forecast import Timing, timing_of
 from autotune.campaign.guards import check_nothing_left, refuse_held_service
-from autotune.campaign.host_side import HostSide
 from autotune.campaign.lengths import lengths_of
 from autotune.campaign.parts import RESTORE_SECONDS, Bounds
 from autotune.campaign.plan import plan_of
 from autotune.campaign.recollection import bring_back_launches, is_open
-from autotune.campaign.service_place import service_place
 from autotune.campaign.session import Session
+from autotune.campaign.sides.service_place import service_place
+from autotune.campaign.sides.side import HostSide
 from autotune.campaign.space import space_of
 from autotune.campaign.static_ceiling import static_test
 from autotune.campaign.winner_text import CONFIG_SHA256
@@ -103,17 +103,17 @@ def _bounds(profile: Profile, choices: Choices, timing: Timing | None) -> Bounds
 
 def _virtual_side(profile: Profile, stored: Campaign | None) -> HostSide:
     """Only the side in use is imported, here and below."""
-    from autotune.campaign.virtual_side import virtual_side
+    from autotune.campaign.sides.virtual import virtual_side
 
     return virtual_side(profile, first_launch=len(stored.launches) if stored else 0)
 
 
 def _real_side(profile: Profile, state: StateDirectory, run: str, listener: Listener) -> HostSide:
     if profile.engine.kind == "vllm":
-        from autotune.campaign.vllm_side import vllm_side
+        from autotune.campaign.sides.vllm import vllm_side
 
         return vllm_side(profile, state, run, listener)
-    from autotune.campaign.mindie_side import mindie_side
+    from autotune.campaign.sides.mindie import mindie_side
 
     return mindie_side(profile, state, run, listener)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from autotune.engines.mindie.addresses import Addresses, addresses_of
 from autotune.engines.mindie.config_file import read as read_config
-from autotune.engines.mindie.options import Tls
 from autotune.engines.mindie.production import STARTED_BY, Production, ProductionCommands, unit_commands
+from autotune.engines.tls import Tls
 from autotune.errors import AutotuneError, NotRestored, Refused
 from autotune.events import Warned
 from autotune.model.change import ServiceStopped

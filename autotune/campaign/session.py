@@ -8,12 +8,12 @@ from autotune.campaign.apply import kept, put_in_place, told_by_hand
 from autotune.campaign.choices import Choices
 from autotune.campaign.ending import Ending
 from autotune.campaign.guards import guarded
-from autotune.campaign.host_side import HostSide, PreparedHost
 from autotune.campaign.limit_findings import limit_findings
 from autotune.campaign.parts import Bounds, Parts
 from autotune.campaign.plan import Plan
 from autotune.campaign.proven import afterwards
 from autotune.campaign.run import CampaignRun
+from autotune.campaign.sides.side import HostSide, PreparedHost
 from autotune.campaign.space import options_of
 from autotune.errors import AutotuneError, NotRestored
 from autotune.events import CampaignEnded, CampaignStarted, Warned

@@ -26,7 +26,7 @@ command.add_command(measure)
 @command.command("show")
 def show() -> None:
     """Show the host as it is and what applying would change; touches nothing."""
-    from autotune.campaign.host_preparation import prepare_host
+    from autotune.campaign.host.preparation import prepare_host
     from autotune.process.clock import SystemClock
     from autotune.profile.schema import HostSection
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from autotune.campaign.host_effect import HostEffect, HostReading
+    from autotune.campaign.host.effect import HostEffect, HostReading
     from autotune.campaign.session import Session
 
 SCHEMA_VERSION = 1
@@ -41,7 +41,7 @@ def command(
     Gives the gain in output tokens a second with its bounds. The host is put back after each launch.
     """
     from autotune.campaign.choices import Choices
-    from autotune.campaign.host_measure import HostMeasuring
+    from autotune.campaign.host.measure import HostMeasuring
     from autotune.campaign.planning import planned
     from autotune.cli.listeners import PlainLines
     from autotune.profile.reading import read_profile
@@ -100,7 +100,7 @@ def _tell_reading(reading: "HostReading") -> None:
 
 
 def _tell(session: "Session", effect: "HostEffect") -> None:
-    from autotune.campaign.host_effect import HostVerdict
+    from autotune.campaign.host.effect import HostVerdict
     from autotune.cli.rows import rate
 
     said = {

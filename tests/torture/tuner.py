@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from autotune.campaign import mindie_side
-from autotune.campaign.host_preparation import prepare_host
+from autotune.campaign.host.preparation import prepare_host
 from autotune.cli.main import run
 from autotune.engines.mindie import production
 

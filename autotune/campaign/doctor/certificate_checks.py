@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from autotune.campaign.doctor.check import Check, advice, error, fine
+from autotune.campaign.sides.tls import tls_of
 from autotune.engines.mindie.addresses import addresses_of
 from autotune.engines.mindie.config_text import ConfigText
 from autotune.engines.mindie.control import client_context
-from autotune.engines.mindie.options import Tls
 from autotune.engines.mindie.trial import LOOPBACK, MANAGEMENT_LOOPBACK
 from autotune.errors import Refused
 from autotune.host.short_command import ask
@@ -30,9 +30,9 @@ def certificate_check(
     """Nothing without TLS; `private` says that trials listen on loopback addresses."""
     if not config.flag(Field.HTTPS_ENABLED):
         return ()
-    if section is None or section.ca is None or section.cert is None:
+    files = tls_of(section)
+    if files is None or files.cert is None:
         return (error("certificates", "the service asks its clients for a certificate", _HINT),)
-    files = Tls(ca=section.ca, cert=section.cert, key=section.key, password_file=section.password_file)
     try:
         client_context(files)
     except Refused as refused:

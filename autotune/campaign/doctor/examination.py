@@ -18,7 +18,7 @@ from autotune.campaign.doctor.service_facts import ServiceFacts
 from autotune.campaign.doctor.space_checks import gather_space, space_checks
 from autotune.campaign.doctor.vllm_checks import vllm_facts
 from autotune.campaign.guards import lock_path_of
-from autotune.campaign.service_environment import environment_of
+from autotune.campaign.sides.service_environment import environment_of
 from autotune.engines.mindie.options import SHARED_MEMORY
 from autotune.errors import ProfileError, UsageError
 from autotune.host.npu_facts import NpuFacts, read_npus

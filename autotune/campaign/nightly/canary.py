@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from autotune.campaign.host_side import HostSide
 from autotune.campaign.production import ProductionService
+from autotune.campaign.sides.side import HostSide
 from autotune.engines.mindie.addresses import addresses_of
 from autotune.engines.mindie.config_file import read as read_config
 from autotune.errors import LaunchCause, LaunchFailed

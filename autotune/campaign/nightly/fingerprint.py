@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from autotune.campaign.nightly.ascend_versions import CANN, DRIVER, FIRMWARE, ascend_versions
-from autotune.campaign.service_environment import environment_of
+from autotune.campaign.sides.service_environment import environment_of
 from autotune.engines.mindie.config_file import read as read_config
 from autotune.errors import Refused
 from autotune.mindie_rules.json_text import JsonValue

@@ -9,7 +9,6 @@ from statistics import median
 
 from autotune.campaign.choices import Choices
 from autotune.campaign.guards import guarded
-from autotune.campaign.host_side import HostSide
 from autotune.campaign.nightly.fingerprint import earlier, fingerprint, night_facts
 from autotune.campaign.nightly.outcome import NightOutcome, NightVerdict
 from autotune.campaign.nightly.retention import forget_old
@@ -22,6 +21,7 @@ from autotune.campaign.nightly.window import seconds_left
 from autotune.campaign.parts import Bounds
 from autotune.campaign.planning import planned
 from autotune.campaign.session import Session
+from autotune.campaign.sides.side import HostSide
 from autotune.campaign.space import options_of
 from autotune.errors import AutotuneError, Busy, NotRestored, Refused
 from autotune.events import Warned
@@ -164,7 +164,7 @@ def _side(plan: Session, past: tuple[Campaign, ...]) -> HostSide:
     """Production is not the session's business tonight; a rehearsal goes on with the luck of its launches."""
     if not plan.campaign.rehearsed:
         return replace(plan.side, aside=lambda _: nullcontext())
-    from autotune.campaign.virtual_side import virtual_side
+    from autotune.campaign.sides.virtual import virtual_side
 
     return virtual_side(plan.profile, first_launch=sum(len(campaign.launches) for campaign in past))
 

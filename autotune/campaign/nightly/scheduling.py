@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from autotune.campaign.nightly.units import Places, Units
-from autotune.campaign.service_place import service_place
+from autotune.campaign.sides.service_place import service_place
 from autotune.errors import AutotuneError, Refused, UsageError
 from autotune.process.command import run
 from autotune.profile.schema import Profile

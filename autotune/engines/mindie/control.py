@@ -11,7 +11,7 @@ import requests
 from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection
 
-from autotune.engines.mindie.options import Tls
+from autotune.engines.tls import Tls
 from autotune.errors import LaunchCause, LaunchFailed, Refused
 
 SECONDS = 5.0

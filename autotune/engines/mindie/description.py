@@ -6,8 +6,9 @@ from autotune.engines.mindie.config_text import ConfigText, settings_of
 from autotune.engines.mindie.control import client_context
 from autotune.engines.mindie.daemon_environment import check_install, hides_blocks
 from autotune.engines.mindie.installation import Installation
-from autotune.engines.mindie.options import MindieOptions, Tls
+from autotune.engines.mindie.options import MindieOptions
 from autotune.engines.mindie.production import LIVE_HINT
+from autotune.engines.tls import Tls
 from autotune.errors import Refused
 from autotune.mindie_rules.bounds import batch_bounds
 from autotune.mindie_rules.fields import (

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum, unique
 from pathlib import Path
 
+from autotune.engines.tls import Tls
 from autotune.events import Event
 from autotune.model.protocols import Clock, Journal, Listener
 from autotune.process.clock import SystemClock
@@ -32,18 +33,6 @@ class Logs(Enum):
     PRODUCTION = "production"
     PROBING = "probing"
     """INFO to the output, for lines that production's level hides; never for a measured launch."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Tls:
-    """PEM files for a service with httpsEnabled; they serve all of its planes."""
-
-    ca: Path
-    """One authority or several; the system's own are not trusted."""
-    cert: Path | None = None
-    key: Path | None = None
-    password_file: Path | None = None
-    """Holds the password of an encrypted key, in its first line."""
 
 
 def _ignore(_event: Event) -> None:

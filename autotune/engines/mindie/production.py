@@ -7,8 +7,8 @@ from typing import final
 
 from autotune.engines.mindie.addresses import Addresses
 from autotune.engines.mindie.control import ControlPlane
-from autotune.engines.mindie.options import Tls
 from autotune.engines.mindie.readiness import has_text, one_token
+from autotune.engines.tls import Tls
 from autotune.errors import LaunchCause, LaunchFailed, NotRestored, Refused
 from autotune.process.child import Child
 from autotune.process.clock import SystemClock

@@ -9,7 +9,7 @@ import requests
 from requests.adapters import HTTPAdapter
 
 from autotune.engines.mindie.control import client_context
-from autotune.engines.mindie.options import Tls
+from autotune.engines.tls import Tls
 from autotune.engines.vllm.entry import Interface
 
 SECONDS = 5.0

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autotune.engines.mindie.options import Tls
+from autotune.engines.tls import Tls
 from autotune.events import Event
 from autotune.model.protocols import Clock, Journal, Listener
 from autotune.process.clock import SystemClock

@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from autotune.engines.mindie.options import Tls
+from autotune.engines.tls import Tls
 from autotune.errors import Refused
 
 

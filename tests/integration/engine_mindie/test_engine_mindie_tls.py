@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from autotune.engines.mindie.options import ConfigMode, Tls
+from autotune.engines.mindie.options import ConfigMode
+from autotune.engines.tls import Tls
 from autotune.errors import LaunchCause, LaunchFailed, Refused
 from autotune.model.settings import Settings
 

@@ -8,9 +8,9 @@ import pytest
 
 from autotune.campaign.apply import apply, rollback
 from autotune.campaign.ending import Ending
-from autotune.campaign.host_side import PreparedHost
 from autotune.campaign.proven import AFTERWARDS, KEPT, PUT_BACK
 from autotune.campaign.session import Session
+from autotune.campaign.sides.side import PreparedHost
 from autotune.campaign.winner_text import CONFIG_SHA256
 from autotune.emulator.install import make_install
 from autotune.engines.mindie.config_file import read
@@ -129,7 +129,7 @@ class Recorder:
 def finished(run, state, recorder: Recorder, *, keep: bool) -> Ending:
     bracket = Bracket(low=1, start=2, high=3, blocks=24, start_prefill=1, source="log")
     session = Session(
-        profile=SimpleNamespace(host=SimpleNamespace(keep=keep)),
+        profile=SimpleNamespace(host=SimpleNamespace(keep=keep), objective=SimpleNamespace(limits=())),
         campaign=run,
         plan=None,
         space=None,

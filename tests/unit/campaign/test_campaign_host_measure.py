@@ -6,11 +6,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from autotune.campaign.host_effect import HostReading, HostVerdict, effect_of, launch_order
-from autotune.campaign.host_measure import HostMeasuring
-from autotune.campaign.host_side import HostSide, PreparedHost
+from autotune.campaign.host.effect import HostReading, HostVerdict, effect_of, launch_order
+from autotune.campaign.host.measure import HostMeasuring
 from autotune.campaign.interruption import InterruptibleClock
 from autotune.campaign.parts import Bounds
+from autotune.campaign.sides.side import HostSide, PreparedHost
 from autotune.errors import LaunchCause, NotMeasurable, Refused
 from autotune.events import Warned
 from autotune.model.measurement import Invalid, InvalidReason

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from autotune.campaign.host_npu_gate import NpuGate, chips_of
-from autotune.campaign.mindie_side import npu_gate
+from autotune.campaign.host.npu_gate import NpuGate, chips_of
+from autotune.campaign.sides.mindie import npu_gate
 from autotune.emulator.install import make_install
 from autotune.errors import Refused
 from autotune.host.npu_chip import NpuChip, NpuProcess

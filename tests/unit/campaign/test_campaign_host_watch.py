@@ -2,7 +2,7 @@
 
 import pytest
 
-from autotune.campaign.host_watch import HostWatch
+from autotune.campaign.host.watch import HostWatch
 
 
 @pytest.fixture

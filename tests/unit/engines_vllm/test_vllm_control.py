@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autotune.engines.mindie.options import Tls
+from autotune.engines.tls import Tls
 from autotune.engines.vllm.control import Control
 from autotune.errors import Refused
 

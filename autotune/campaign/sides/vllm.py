@@ -6,20 +6,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from autotune.campaign.guards import this_run
-from autotune.campaign.host_npu_gate import NpuGate, chips_of
-from autotune.campaign.host_preparation import prepare_host
-from autotune.campaign.host_side import HostSide
+from autotune.campaign.host.npu_gate import NpuGate, chips_of
+from autotune.campaign.host.preparation import prepare_host
 from autotune.campaign.interruption import InterruptibleClock
-from autotune.campaign.load_side import source_of
-from autotune.campaign.service_environment import environment_of
-from autotune.engines.mindie.options import Tls
+from autotune.campaign.sides.load import source_of
+from autotune.campaign.sides.service_environment import environment_of
+from autotune.campaign.sides.side import HostSide
+from autotune.campaign.sides.tls import tls_of
 from autotune.engines.vllm.engine import VllmEngine
 from autotune.engines.vllm.options import VllmOptions
 from autotune.errors import UsageError
 from autotune.host.npu_facts import read_npus
 from autotune.model.protocols import Clock, Listener
 from autotune.process.clock import SystemClock
-from autotune.profile.schema import Profile, TlsSection
+from autotune.profile.schema import Profile
 from autotune.store.journal import FileJournal
 from autotune.store.state import StateDirectory, make_private
 
@@ -97,7 +97,7 @@ def _options(
 ) -> VllmOptions:
     directory = state.run(run)
     make_private(directory, uid=os.geteuid())
-    engine, tls = profile.engine, profile.workload.tls
+    engine = profile.engine
     return VllmOptions(
         work_dir=directory,
         journal=FileJournal(state.journal, this_run(run)),
@@ -107,13 +107,7 @@ def _options(
         keep_address=engine.config_mode == "in-place",
         start_timeout=engine.start_timeout,
         model_name=profile.model.name,
-        tls=_tls(tls) if tls else None,
+        tls=tls_of(profile.workload.tls),
         clock=clock,
         listener=listener,
     )
-
-
-def _tls(section: TlsSection) -> Tls | None:
-    if section.ca is None:
-        return None
-    return Tls(ca=section.ca, cert=section.cert, key=section.key, password_file=section.password_file)

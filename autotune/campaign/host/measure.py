@@ -5,9 +5,9 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from autotune.campaign.guards import guarded
-from autotune.campaign.host_effect import HostEffect, HostReading, effect_of, launch_order
-from autotune.campaign.host_side import PreparedHost
+from autotune.campaign.host.effect import HostEffect, HostReading, effect_of, launch_order
 from autotune.campaign.session import Session
+from autotune.campaign.sides.side import PreparedHost
 from autotune.errors import Interrupted, LaunchFailed, NotMeasurable, Refused
 from autotune.events import Event, LevelEnded, Phase, PhaseChanged, Warned
 from autotune.model.measurement import Level

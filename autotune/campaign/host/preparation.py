@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from autotune.campaign.host_side import PreparedHost
-from autotune.campaign.host_watch import HostWatch
+from autotune.campaign.host.watch import HostWatch
+from autotune.campaign.sides.side import PreparedHost
 from autotune.events import Warned
 from autotune.host.facts import host_facts
 from autotune.host.host_settings import HostWish, applied

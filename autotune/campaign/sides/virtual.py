@@ -4,8 +4,8 @@ import time
 from dataclasses import replace
 
 from autotune.campaign.forecast import Residence, Timing
-from autotune.campaign.host_side import HostSide
 from autotune.campaign.interruption import InterruptibleClock
+from autotune.campaign.sides.side import HostSide
 from autotune.engines.rehearsal.clock import VirtualClock
 from autotune.engines.rehearsal.engine import RehearsalEngine
 from autotune.engines.rehearsal.options import RehearsalOptions, options_from_profile

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from autotune.campaign.host_preparation import HostPreparation
+from autotune.campaign.host.preparation import HostPreparation
 from autotune.events import Warned
 from autotune.load.from_profile import own_source_of
 from autotune.load.own_source import OwnSource

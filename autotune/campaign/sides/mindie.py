@@ -7,18 +7,19 @@ from pathlib import Path
 
 from autotune.campaign.concurrency import raised_links
 from autotune.campaign.guards import this_run
-from autotune.campaign.host_npu_gate import NpuGate, chips_of
-from autotune.campaign.host_preparation import prepare_host
-from autotune.campaign.host_side import HostSide
+from autotune.campaign.host.npu_gate import NpuGate, chips_of
+from autotune.campaign.host.preparation import prepare_host
 from autotune.campaign.interruption import InterruptibleClock
-from autotune.campaign.load_side import source_of
 from autotune.campaign.mindie_blocks import formula_blocks
 from autotune.campaign.production import ProductionService
 from autotune.campaign.recover_unit import UNIT_NAME, is_installed
-from autotune.campaign.service_environment import environment_of
+from autotune.campaign.sides.load import source_of
+from autotune.campaign.sides.service_environment import environment_of
+from autotune.campaign.sides.side import HostSide
+from autotune.campaign.sides.tls import tls_of
 from autotune.engines.mindie.config_file import read as read_config
 from autotune.engines.mindie.engine import MindieEngine
-from autotune.engines.mindie.options import ConfigMode, MindieOptions, Tls
+from autotune.engines.mindie.options import ConfigMode, MindieOptions
 from autotune.errors import UsageError
 from autotune.host.npu_facts import NpuFacts, read_npus
 from autotune.mindie_rules.fields import devices
@@ -135,14 +136,7 @@ def _options(
         model_name=profile.model.name,
         monitoring=True,
         probing=True,
-        tls=_tls(profile),
+        tls=tls_of(profile.workload.tls),
         clock=clock,
         listener=listener,
     )
-
-
-def _tls(profile: Profile) -> Tls | None:
-    files = profile.workload.tls
-    if files is None or files.ca is None:
-        return None
-    return Tls(ca=files.ca, cert=files.cert, key=files.key, password_file=files.password_file)

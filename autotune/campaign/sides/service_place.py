@@ -1,6 +1,6 @@
 """Which service a profile means, told before it is looked at: the file, script or command of its lock."""
 
-from autotune.campaign.service_environment import environment_of
+from autotune.campaign.sides.service_environment import environment_of
 from autotune.engines.mindie.installation import config_path
 from autotune.profile.schema import Profile
 
