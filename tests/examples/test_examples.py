@@ -106,7 +106,7 @@ def test_a_new_strategy_tunes_the_rehearsed_service_with_incumbent_and_confirmat
         blocks=2176,
     )
     source = RehearsalSource(clock, warm_up_seconds=options.warm_up_seconds)
-    campaign = run(engine, source, clock, space, doubling, tmp_path, [], final_half_width=0.1)
+    campaign = run(engine, source, clock, space, doubling, tmp_path, [], final_half_width=0.014)
     purposes = [launch.purpose for launch in campaign.launches]
     assert purposes[0] is Purpose.INCUMBENT
     assert purposes.count(Purpose.CANDIDATE) >= 2

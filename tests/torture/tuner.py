@@ -9,8 +9,8 @@ import time
 from functools import partial
 from pathlib import Path
 
-from autotune.campaign import mindie_side
 from autotune.campaign.host.preparation import prepare_host
+from autotune.campaign.sides import mindie
 from autotune.cli.main import run
 from autotune.engines.mindie import production
 
@@ -27,7 +27,7 @@ def main() -> int:
 
     time.time = wrong
     production.STOP_SECONDS = 2.0  # the emulated daemon's own 20 s pass much faster
-    mindie_side.prepare_host = partial(prepare_host, root=root)
+    mindie.prepare_host = partial(prepare_host, root=root)
     return run(sys.argv[3:])
 
 

@@ -6,7 +6,7 @@ python paced_agent.py PACE agent PROFILE --study NAME ...
 import sys
 import time
 
-from autotune.campaign import virtual_side
+from autotune.campaign.sides import virtual
 from autotune.cli.main import run
 from autotune.engines.rehearsal.clock import VirtualClock
 
@@ -21,6 +21,6 @@ class PacedClock(VirtualClock):
         super().sleep(seconds)
 
 
-virtual_side.VirtualClock = PacedClock
+virtual.VirtualClock = PacedClock
 if __name__ == "__main__":
     sys.exit(run(sys.argv[2:]))
