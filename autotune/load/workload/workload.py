@@ -20,6 +20,22 @@ class Sampling:
     repetition_penalty: float | None = None
     seed: int | None = None
 
+    def values(self) -> dict[str, bool | float]:
+        """What is set of the values that every interface and tool calls by these names; not `do_sample`."""
+        named = {
+            "temperature": self.temperature,
+            "top_p": self.top_p,
+            "top_k": self.top_k,
+            "repetition_penalty": self.repetition_penalty,
+            "seed": self.seed,
+            "ignore_eos": self.ignore_eos or None,
+        }
+        return {name: value for name, value in named.items() if value is not None}
+
+    def greedy_values(self) -> dict[str, bool | float]:
+        """The same for interfaces without `do_sample`: there temperature 0 says that nothing is drawn."""
+        return self.values() | ({"temperature": 0.0} if self.do_sample is False else {})
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Workload:

@@ -24,17 +24,11 @@ class MindieInfer:
 
     def document(self, ask: Ask) -> dict[str, Any]:
         """`details` asks for the counts where the version has them."""
-        sampling = ask.sampling
         parameters = present(
             max_new_tokens=ask.output_tokens,
             details=True,
-            do_sample=sampling.do_sample,
-            temperature=sampling.temperature,
-            top_k=sampling.top_k,
-            top_p=sampling.top_p,
-            repetition_penalty=sampling.repetition_penalty,
-            seed=sampling.seed,
-            ignore_eos=True if sampling.ignore_eos else None,
+            do_sample=ask.sampling.do_sample,
+            **ask.sampling.values(),
         )
         return {"inputs": ask.prompt.text, "stream": ask.streaming, "parameters": parameters}
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from autotune.load.client.api import SSE_END, Ask, EventFacts, error_of, present, section, whole
+from autotune.load.client.api import SSE_END, Ask, EventFacts, error_of, section, whole
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "tool_calls", "function_call")
 _ORDINARY = (b'"finish_reason":null', b'"finish_reason": null')
@@ -37,17 +37,14 @@ class OpenAi:
     def document(self, ask: Ask) -> dict[str, Any]:
         """Usage is asked for, since its count is the truth."""
         content = _content(ask, chat=self.chat)
-        sampling = ask.sampling
-        values = present(
-            temperature=0.0 if sampling.do_sample is False else sampling.temperature,
-            top_p=sampling.top_p,
-            top_k=sampling.top_k,
-            repetition_penalty=sampling.repetition_penalty,
-            seed=sampling.seed,
-            ignore_eos=True if sampling.ignore_eos else None,
-        )
         stream = {"stream": True, "stream_options": {"include_usage": True}} if ask.streaming else {}
-        return {"model": ask.model, **content, "max_tokens": ask.output_tokens, **values, **stream}
+        return {
+            "model": ask.model,
+            **content,
+            "max_tokens": ask.output_tokens,
+            **ask.sampling.greedy_values(),
+            **stream,
+        }
 
     def event(self, document: dict[str, Any]) -> EventFacts:
         """A delta, the finish, the usage; the role alone is no token."""

@@ -24,17 +24,11 @@ class Tgi:
 
     def document(self, ask: Ask) -> dict[str, Any]:
         """`details` asks for the server's own counts."""
-        sampling = ask.sampling
         parameters = present(
             max_new_tokens=ask.output_tokens,
             details=True,
-            do_sample=sampling.do_sample,
-            temperature=sampling.temperature,
-            top_p=sampling.top_p,
-            top_k=sampling.top_k,
-            repetition_penalty=sampling.repetition_penalty,
-            seed=sampling.seed,
-            ignore_eos=True if sampling.ignore_eos else None,
+            do_sample=ask.sampling.do_sample,
+            **ask.sampling.values(),
         )
         return {"inputs": ask.prompt.text, "parameters": parameters}
 

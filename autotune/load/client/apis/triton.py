@@ -23,17 +23,11 @@ class Triton:
 
     def document(self, ask: Ask) -> dict[str, Any]:
         """`details` asks for finish reason and counts."""
-        sampling = ask.sampling
         parameters = present(
-            details=True,
-            do_sample=sampling.do_sample,
             max_new_tokens=ask.output_tokens,
-            repetition_penalty=sampling.repetition_penalty,
-            seed=sampling.seed,
-            temperature=sampling.temperature,
-            top_k=sampling.top_k,
-            top_p=sampling.top_p,
-            ignore_eos=True if sampling.ignore_eos else None,
+            details=True,
+            do_sample=ask.sampling.do_sample,
+            **ask.sampling.values(),
         )
         return {"id": ask.prompt.identity or "1", "text_input": ask.prompt.text, "parameters": parameters}
 
@@ -75,16 +69,8 @@ class TritonTokens:
     def document(self, ask: Ask) -> dict[str, Any]:
         """One tensor of shape [1, n]."""
         ids = list(ask.prompt.token_ids)
-        sampling = ask.sampling
         parameters = present(
-            max_new_tokens=ask.output_tokens,
-            temperature=sampling.temperature,
-            top_k=sampling.top_k,
-            top_p=sampling.top_p,
-            do_sample=sampling.do_sample,
-            seed=sampling.seed,
-            repetition_penalty=sampling.repetition_penalty,
-            ignore_eos=True if sampling.ignore_eos else None,
+            max_new_tokens=ask.output_tokens, do_sample=ask.sampling.do_sample, **ask.sampling.values()
         )
         tensor = {"name": "input0", "shape": [1, len(ids)], "datatype": "UINT32", "data": ids}
         return {

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from autotune.load.client.api import NUL_END, Ask, EventFacts, error_of, present
+from autotune.load.client.api import NUL_END, Ask, EventFacts, error_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,20 +24,11 @@ class Vllm:
 
     def document(self, ask: Ask) -> dict[str, Any]:
         """The prompt and vLLM's sampling names."""
-        sampling = ask.sampling
-        values = present(
-            temperature=0.0 if sampling.do_sample is False else sampling.temperature,
-            top_p=sampling.top_p,
-            top_k=sampling.top_k,
-            repetition_penalty=sampling.repetition_penalty,
-            seed=sampling.seed,
-            ignore_eos=True if sampling.ignore_eos else None,
-        )
         return {
             "prompt": ask.prompt.text,
             "max_tokens": ask.output_tokens,
             "stream": ask.streaming,
-            **values,
+            **ask.sampling.greedy_values(),
         }
 
     def event(self, document: dict[str, Any]) -> EventFacts:

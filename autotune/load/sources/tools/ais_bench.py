@@ -55,18 +55,10 @@ class AisBench:
         return ToolCommand(argv=argv)
 
     def _model_file(self, job: ToolJob) -> str:
-        setting, sampling = self._setting, self._setting.sampling
+        setting = self._setting
         place = urlsplit(job.url)
         if place.scheme != "http" or place.hostname is None or place.port is None:
             raise UsageError(f"AISBench takes a host and a port without TLS, not {job.url}")
-        values = {
-            "temperature": sampling.temperature,
-            "top_p": sampling.top_p,
-            "top_k": sampling.top_k,
-            "repetition_penalty": sampling.repetition_penalty,
-            "seed": sampling.seed,
-            "ignore_eos": sampling.ignore_eos or None,
-        }
         fields = {
             "attr": "service",
             "abbr": _MODEL,
@@ -79,7 +71,7 @@ class AisBench:
             "max_out_len": setting.max_output_tokens,
             "batch_size": job.concurrency,
             "trust_remote_code": False,
-            "generation_kwargs": {name: value for name, value in values.items() if value is not None},
+            "generation_kwargs": setting.sampling.values(),
         }
         kind = _CLASSES[setting.api]
         lines = [f"    {name}={value!r}," for name, value in fields.items()]

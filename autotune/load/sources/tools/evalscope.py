@@ -5,7 +5,7 @@ import json
 from autotune.load.sources import evalscope
 from autotune.load.sources.reading import BenchmarkReading
 from autotune.load.sources.tool import ToolCommand, ToolJob, ToolSetting
-from autotune.load.sources.tools.prompts import need_openai, need_texts, write_json_lines
+from autotune.load.sources.tools.prompts import need_openai, need_texts, sampling_flags, write_json_lines
 
 _TOOL = "evalscope perf"
 
@@ -46,14 +46,7 @@ class Evalscope:
             argv += ["--rate", f"{job.rate:g}"]
         if sampling.ignore_eos:
             argv += ["--extra-args", json.dumps({"ignore_eos": True})]
-        for option, value in (
-            ("--temperature", sampling.temperature),
-            ("--top-p", sampling.top_p),
-            ("--top-k", sampling.top_k),
-            ("--repetition-penalty", sampling.repetition_penalty),
-        ):
-            if value is not None:
-                argv += [option, f"{value:g}"]
+        argv += sampling_flags(sampling)
         return ToolCommand(argv=tuple(argv), environment={"COLUMNS": "200", "NO_COLOR": "1"})
 
     def reading(self, job: ToolJob, output: str) -> BenchmarkReading:

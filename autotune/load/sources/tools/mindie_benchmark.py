@@ -114,15 +114,7 @@ def _newest(folder: Path, pattern: str) -> Path | None:
 
 
 def _sampling(sampling: Sampling) -> dict[str, object]:
-    values = {
-        "temperature": sampling.temperature,
-        "top_k": sampling.top_k,
-        "top_p": sampling.top_p,
-        "repetition_penalty": sampling.repetition_penalty,
-        "seed": sampling.seed,
-        "ignore_eos": True if sampling.ignore_eos else None,
-    }
-    given = {name: value for name, value in values.items() if value is not None}
+    given = sampling.values()
     options: dict[str, object] = {}
     if sampling.do_sample is not None:
         options["DoSampling"] = str(sampling.do_sample)

@@ -1,4 +1,4 @@
-"""Prompts for other tools: the workload's own, in a file, looped and salted to the number of requests."""
+"""What other tools are given of the workload: its prompts in a file, looped and salted, and its sampling."""
 
 import json
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autotune.errors import UsageError
 from autotune.load.sources.tool import ToolJob, ToolSetting
-from autotune.load.workload.workload import Workload
+from autotune.load.workload.workload import Sampling, Workload
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,3 +54,13 @@ def need_model_path(setting: ToolSetting, tool: str) -> Path:
     if setting.model_path is None:
         raise UsageError(f"{tool} counts tokens with the model's tokenizer", hint="set model.path")
     return setting.model_path
+
+
+def sampling_flags(sampling: Sampling) -> list[str]:
+    """The sampling values that command lines of load tools take, each under its own name."""
+    values = sampling.values()
+    words = []
+    for name in ("temperature", "top_p", "top_k", "repetition_penalty"):
+        if name in values:
+            words += [f"--{name.replace('_', '-')}", f"{values[name]:g}"]
+    return words

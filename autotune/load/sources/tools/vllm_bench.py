@@ -7,6 +7,7 @@ from autotune.load.sources.tools.prompts import (
     need_model_path,
     need_openai,
     need_texts,
+    sampling_flags,
     write_json_lines,
 )
 
@@ -53,14 +54,7 @@ class VllmBench:
             argv.append("--skip-chat-template")
         if sampling.ignore_eos:
             argv.append("--ignore-eos")
-        for option, value in (
-            ("--temperature", sampling.temperature),
-            ("--top-p", sampling.top_p),
-            ("--top-k", sampling.top_k),
-            ("--repetition-penalty", sampling.repetition_penalty),
-        ):
-            if value is not None:
-                argv += [option, f"{value:g}"]
+        argv += sampling_flags(sampling)
         return ToolCommand(argv=tuple(argv), environment={"HF_HUB_OFFLINE": "1"})
 
     def reading(self, job: ToolJob, output: str) -> BenchmarkReading:
