@@ -8,8 +8,8 @@ from autotune.campaign.doctor.check import Check, advice, error, fine
 from autotune.campaign.sides.tls import tls_of
 from autotune.engines.mindie.addresses import addresses_of
 from autotune.engines.mindie.config_text import ConfigText
-from autotune.engines.mindie.control import client_context
 from autotune.engines.mindie.trial import LOOPBACK, MANAGEMENT_LOOPBACK
+from autotune.engines.tls import client_context
 from autotune.errors import Refused
 from autotune.host.short_command import ask
 from autotune.mindie_rules.fields import Field

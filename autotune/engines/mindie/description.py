@@ -3,12 +3,11 @@
 from pathlib import Path
 
 from autotune.engines.mindie.config_text import ConfigText, settings_of
-from autotune.engines.mindie.control import client_context
 from autotune.engines.mindie.daemon_environment import check_install, hides_blocks
 from autotune.engines.mindie.installation import Installation
 from autotune.engines.mindie.options import MindieOptions
 from autotune.engines.mindie.production import LIVE_HINT
-from autotune.engines.tls import Tls
+from autotune.engines.tls import Tls, client_context
 from autotune.errors import Refused
 from autotune.mindie_rules.bounds import batch_bounds
 from autotune.mindie_rules.fields import (

@@ -4,9 +4,10 @@ import socket
 from dataclasses import dataclass
 
 from autotune.engines.mindie.addresses import Addresses
-from autotune.engines.mindie.control import NO_LINGER, ControlPlane, Reply
+from autotune.engines.mindie.control import NO_LINGER, ControlPlane
 from autotune.engines.mindie.daemon_environment import CONFIG_PATH
 from autotune.engines.mindie.log_watch import LogWatch
+from autotune.engines.session import Reply
 from autotune.errors import LaunchCause, LaunchFailed, Refused
 from autotune.mindie_rules.interfaces import HEALTH_READY
 from autotune.model.protocols import Clock

@@ -1,49 +1,13 @@
 """Control: short questions to a running vLLM server, past every proxy."""
 
-import ssl
-from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, final
+from typing import final
 
 import requests
-from requests.adapters import HTTPAdapter
 
-from autotune.engines.mindie.control import client_context
+from autotune.engines.session import SECONDS, Reply, open_session
 from autotune.engines.tls import Tls
 from autotune.engines.vllm.entry import Interface
-
-SECONDS = 5.0
-OK = 200
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Reply:
-    """Status and body of an answer."""
-
-    status: int
-    body: str
-
-    @property
-    def ok(self) -> bool:
-        """Whether the status is 200."""
-        return self.status == OK
-
-
-class _Adapter(HTTPAdapter):
-    """Shows the client's certificate from a context of our own.
-
-    Given the files themselves, requests would ask for the password of an encrypted key on the terminal.
-    """
-
-    def __init__(self, context: ssl.SSLContext | None) -> None:
-        self._context = context
-        super().__init__(max_retries=0)
-
-    def init_poolmanager(
-        self, connections: int, maxsize: int, block: bool = False, **pool_kwargs: Any
-    ) -> None:
-        pool_kwargs["ssl_context"] = self._context
-        super().init_poolmanager(connections, maxsize, block, **pool_kwargs)
 
 
 @final
@@ -52,15 +16,9 @@ class Control:
 
     def __init__(self, url: str, *, tls: Tls | None = None, api_key: str | None = None) -> None:
         self._url = url
-        self._session = requests.Session()
-        self._session.trust_env = False
-        context = client_context(tls) if tls is not None else None
-        self._session.mount("http://", HTTPAdapter(max_retries=0))
-        self._session.mount("https://", _Adapter(context))
+        self._session = open_session(tls)
         if api_key is not None:
             self._session.headers["Authorization"] = f"Bearer {api_key}"
-        if tls is not None:
-            self._session.verify = str(tls.ca)
 
     def __enter__(self) -> "Control":
         return self

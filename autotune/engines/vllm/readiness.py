@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from autotune.engines.vllm.control import Control, Reply, has_text
+from autotune.engines.session import Reply
+from autotune.engines.vllm.control import Control, has_text
 from autotune.engines.vllm.facts import ServerFacts
 from autotune.engines.vllm.log_watch import LogWatch, how_it_ended
 from autotune.engines.vllm.server_process import server_process
