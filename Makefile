@@ -125,7 +125,7 @@ clean: ## Remove the environment and what tests left
 $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.exit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' \
 		|| { echo "Python 3.10 to 3.13 is needed: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
-	@echo "setting up $(VENV) ..."
+	@echo "setting up $(VENV) ..." >&2
 	@$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.runtime: requirements.lock pyproject.toml | $(VENV)/pyvenv.cfg
