@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from autotune.campaign.host.preparation import prepare_host
-from autotune.campaign.sides import mindie
+from autotune.campaign.sides import ground
 from autotune.cli.main import run
 from autotune.engines.mindie import production
 
@@ -27,7 +27,7 @@ def main() -> int:
 
     time.time = wrong
     production.STOP_SECONDS = 2.0  # the emulated daemon's own 20 s pass much faster
-    mindie.prepare_host = partial(prepare_host, root=root)
+    ground.prepare_host = partial(prepare_host, root=root)
     return run(sys.argv[3:])
 
 

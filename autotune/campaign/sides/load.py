@@ -1,15 +1,13 @@
 """The load on a real host: the built-in client, or the tool that the profile names."""
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
-from autotune.campaign.host.preparation import HostPreparation
+from autotune.campaign.sides.ground import Ground
 from autotune.events import Warned
 from autotune.load.from_profile import own_source_of
 from autotune.load.own_source import OwnSource
 from autotune.load.tool_source import ToolSource
-from autotune.model.protocols import Clock, Journal, Listener
 from autotune.model.service import Description
 from autotune.process.environment import without_proxies
 from autotune.profile.schema import Profile
@@ -19,21 +17,10 @@ _RUNS = "load"
 _WEIGHTS = "model_weights"
 
 
-def source_of(
-    profile: Profile,
-    description: Description,
-    host: HostPreparation,
-    *,
-    environment: Mapping[str, str],
-    directory: Path,
-    journal: Journal,
-    clock: Clock,
-    listener: Listener,
-) -> OwnSource | ToolSource:
+def source_of(profile: Profile, description: Description, ground: Ground) -> OwnSource | ToolSource:
     """What produces the load, on the CPUs that the service does not have.
 
-    `environment` is that of the service, `directory` that of the run. Raises UsageError for a workload that
-    the source can't send; touches nothing.
+    Raises UsageError for a workload that the source can't send; touches nothing.
     """
     model_path = profile.model.path or _weights(description)
     own = own_source_of(
@@ -43,17 +30,22 @@ def source_of(
         seed=profile.search.seed,
         model=model_path,
         limits=profile.objective.limits,
-        cpus=host.placement.client,
-        notice=lambda text: listener(Warned(message=text)),
+        cpus=ground.host.placement.client,
+        notice=lambda text: ground.listener(Warned(message=text)),
     )
     if profile.workload.source == "own":
         return own
     from autotune.load.tool_from_profile import Surroundings, tool_source_of
     from autotune.load.tool_run import ToolPlace
 
-    place = ToolPlace(directory=directory / _RUNS, cpus=host.placement.client, journal=journal, clock=clock)
+    place = ToolPlace(
+        directory=ground.directory / _RUNS,
+        cpus=ground.host.placement.client,
+        journal=ground.journal,
+        clock=ground.clock,
+    )
     around = Surroundings(
-        environment=without_proxies(environment),
+        environment=without_proxies(ground.environment),
         programs=(profile.engine.home / _PROGRAMS,) if profile.engine.kind == "mindie" else (),
         model_path=model_path,
     )

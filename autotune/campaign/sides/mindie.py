@@ -1,20 +1,16 @@
 """The side of a real host with MindIE: its engine, the load on it, the host's clock."""
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from autotune.campaign.concurrency import raised_links
-from autotune.campaign.guards import this_run
 from autotune.campaign.host.npu_gate import NpuGate, chips_of
-from autotune.campaign.host.preparation import prepare_host
-from autotune.campaign.interruption import InterruptibleClock
 from autotune.campaign.mindie_blocks import formula_blocks
 from autotune.campaign.production import ProductionService
 from autotune.campaign.recover_unit import UNIT_NAME, is_installed
+from autotune.campaign.sides.ground import Ground, ground_of
 from autotune.campaign.sides.load import source_of
-from autotune.campaign.sides.service_environment import environment_of
 from autotune.campaign.sides.side import HostSide
 from autotune.campaign.sides.tls import tls_of
 from autotune.engines.mindie.config_file import read as read_config
@@ -25,10 +21,8 @@ from autotune.host.npu_facts import NpuFacts, read_npus
 from autotune.mindie_rules.fields import devices
 from autotune.model.protocols import Clock, Listener
 from autotune.model.service import Description, Fact
-from autotune.process.clock import SystemClock
 from autotune.profile.schema import Profile
-from autotune.store.journal import FileJournal
-from autotune.store.state import StateDirectory, make_private
+from autotune.store.state import StateDirectory
 
 
 def mindie_side(profile: Profile, state: StateDirectory, run: str, listener: Listener) -> HostSide:
@@ -37,55 +31,34 @@ def mindie_side(profile: Profile, state: StateDirectory, run: str, listener: Lis
         raise UsageError(
             f"engine.kind {profile.engine.kind} can't be tuned by this version", hint="kind: mindie"
         )
-    clock = InterruptibleClock(SystemClock())
-    environment = environment_of(profile)
-    host = prepare_host(profile.host, environment, clock)
-    options = _options(profile, state, run, clock, listener)
-    live = profile.engine.service is not None
-    options = replace(
-        options,
-        environment=environment,
-        cpus=host.daemon_cpus,
-        prefix=host.memory.words,
-        processes_seen=host.watch.see,
-        chip=host.npus.chips[0].name if host.npus.chips else "",
-        live_service=live,
-    )
+    ground = ground_of(profile, state, run, listener)
+    host = ground.host
+    options = _options(profile, ground)
     description = MindieEngine(options).describe()
     options = replace(options, max_link_num=raised_links(profile, description.max_link_num))
-    gate = npu_gate(description, host.npus, environment, clock, listener)
+    gate = npu_gate(description, host.npus, ground.environment, ground.clock, listener)
     options = replace(options, before_start=gate.wait)
     engine = MindieEngine(options)
     production = ProductionService(
         config_path=Path(description.config_path),
         section=profile.engine.service,
-        environment=environment,
-        work_dir=options.work_dir,
+        environment=ground.environment,
+        work_dir=ground.directory,
         start_timeout=profile.engine.start_timeout,
         tls=options.tls,
-    )
-    source = source_of(
-        profile,
-        description,
-        host,
-        environment=environment,
-        directory=options.work_dir,
-        journal=options.journal,
-        clock=clock,
-        listener=listener,
     )
     return HostSide(
         engine=engine,
         plain_engine=MindieEngine(replace(options, cpus=None, prefix=())) if host.binds else None,
-        source=source,
-        clock=clock,
+        source=source_of(profile, description, ground),
+        clock=ground.clock,
         host_lines=(*host.lines(), *_boot_lines(profile, state)),
         facts=host.facts,
         production=production,
-        journal=options.journal,
+        journal=ground.journal,
         formula_blocks=None if description.emulated else _formula_blocks(profile, description),
-        aside=lambda tell: production.stopped(options.journal, tell),
-        settings=lambda tell: host.during(options.journal, tell),
+        aside=lambda tell: production.stopped(ground.journal, tell),
+        settings=lambda tell: host.during(ground.journal, tell),
     )
 
 
@@ -121,22 +94,24 @@ def npu_gate(
     return NpuGate(read, chips, clock, listener)
 
 
-def _options(
-    profile: Profile, state: StateDirectory, run: str, clock: Clock, listener: Listener
-) -> MindieOptions:
-    directory = state.run(run)
-    make_private(directory, uid=os.geteuid())
+def _options(profile: Profile, ground: Ground) -> MindieOptions:
+    host = ground.host
     return MindieOptions(
         home=profile.engine.home,
-        work_dir=directory,
-        journal=FileJournal(state.journal, this_run(run)),
-        environment={},
+        work_dir=ground.directory,
+        journal=ground.journal,
+        environment=ground.environment,
         config_mode=ConfigMode(profile.engine.config_mode),
         start_timeout=profile.engine.start_timeout,
         model_name=profile.model.name,
+        cpus=host.daemon_cpus,
+        prefix=host.memory.words,
+        processes_seen=host.watch.see,
+        chip=host.npus.chips[0].name if host.npus.chips else "",
+        live_service=profile.engine.service is not None,
         monitoring=True,
         probing=True,
         tls=tls_of(profile.workload.tls),
-        clock=clock,
-        listener=listener,
+        clock=ground.clock,
+        listener=ground.listener,
     )

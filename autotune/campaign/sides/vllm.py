@@ -1,27 +1,21 @@
 """The side of a real host with vLLM: its engine, the load on it, the host's clock."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from autotune.campaign.guards import this_run
 from autotune.campaign.host.npu_gate import NpuGate, chips_of
-from autotune.campaign.host.preparation import prepare_host
-from autotune.campaign.interruption import InterruptibleClock
+from autotune.campaign.sides.ground import Ground, ground_of
 from autotune.campaign.sides.load import source_of
-from autotune.campaign.sides.service_environment import environment_of
 from autotune.campaign.sides.side import HostSide
 from autotune.campaign.sides.tls import tls_of
 from autotune.engines.vllm.engine import VllmEngine
 from autotune.engines.vllm.options import VllmOptions
 from autotune.errors import UsageError
 from autotune.host.npu_facts import read_npus
-from autotune.model.protocols import Clock, Listener
-from autotune.process.clock import SystemClock
+from autotune.model.protocols import Listener
 from autotune.profile.schema import Profile
-from autotune.store.journal import FileJournal
-from autotune.store.state import StateDirectory, make_private
+from autotune.store.state import StateDirectory
 
 _APIS = ("openai", "openai-chat", "vllm")
 
@@ -37,43 +31,24 @@ def vllm_side(profile: Profile, state: StateDirectory, run: str, listener: Liste
             "engine.service: this version does not stop and start a live vLLM server",
             hint="stop it before the campaign, leave engine.service away, and start it afterwards",
         )
-    clock = InterruptibleClock(SystemClock())
-    environment = environment_of(profile)
-    host = prepare_host(profile.host, environment, clock)
-    options = _options(profile, state, run, clock, listener)
-    options = replace(
-        options,
-        environment=environment,
-        cpus=host.daemon_cpus,
-        prefix=host.memory.words,
-        processes_seen=host.watch.see,
-    )
+    ground = ground_of(profile, state, run, listener)
+    host = ground.host
+    options = _options(profile, ground)
     ranks = VllmEngine(options).ranks
-    chips = chips_of(range(ranks), host.npus, environment)
-    gate = NpuGate(lambda: read_npus(near_cpus=False), chips, clock, listener)
+    chips = chips_of(range(ranks), host.npus, ground.environment)
+    gate = NpuGate(lambda: read_npus(near_cpus=False), chips, ground.clock, listener)
     options = replace(options, before_start=gate.wait)
     engine = VllmEngine(options)
-    description = engine.describe()
-    source = source_of(
-        profile,
-        description,
-        host,
-        environment=environment,
-        directory=options.work_dir,
-        journal=options.journal,
-        clock=clock,
-        listener=listener,
-    )
     return HostSide(
         engine=engine,
         plain_engine=VllmEngine(replace(options, cpus=None, prefix=())) if host.binds else None,
-        source=source,
-        clock=clock,
-        journal=options.journal,
+        source=source_of(profile, engine.describe(), ground),
+        clock=ground.clock,
+        journal=ground.journal,
         blocks=engine.fixed_blocks,
         host_lines=host.lines(),
         facts=host.facts,
-        settings=lambda tell: host.during(options.journal, tell),
+        settings=lambda tell: host.during(ground.journal, tell),
     )
 
 
@@ -92,22 +67,21 @@ def command_words(words: tuple[str, ...], home: Path, model: Path | None) -> tup
     return tuple(replaced)
 
 
-def _options(
-    profile: Profile, state: StateDirectory, run: str, clock: Clock, listener: Listener
-) -> VllmOptions:
-    directory = state.run(run)
-    make_private(directory, uid=os.geteuid())
-    engine = profile.engine
+def _options(profile: Profile, ground: Ground) -> VllmOptions:
+    engine, host = profile.engine, ground.host
     return VllmOptions(
-        work_dir=directory,
-        journal=FileJournal(state.journal, this_run(run)),
-        environment={},
+        work_dir=ground.directory,
+        journal=ground.journal,
+        environment=ground.environment,
         command=command_words(engine.command or (), engine.home, profile.model.path),
         script=engine.script,
         keep_address=engine.config_mode == "in-place",
         start_timeout=engine.start_timeout,
         model_name=profile.model.name,
+        cpus=host.daemon_cpus,
+        prefix=host.memory.words,
+        processes_seen=host.watch.see,
         tls=tls_of(profile.workload.tls),
-        clock=clock,
-        listener=listener,
+        clock=ground.clock,
+        listener=ground.listener,
     )
