@@ -152,3 +152,13 @@ def hopeless(history: History, concurrency: int) -> bool:
 def no_reading(reason: str) -> Finish:
     """The end of a search that has nothing to recommend."""
     return Finish(settings=None, code=VerdictCode.NOT_MEASURABLE, reason=reason, because=Because.NO_READING)
+
+
+def read_or_give_up(
+    history: History, concurrency: int, half_width: float, *, stop_below: float | None = None
+) -> Measure | Finish | None:
+    """What every search does before it decides: read the running launch, or end where nothing ever reads."""
+    level = reading_move(history, concurrency, half_width, reason="read this setting", stop_below=stop_below)
+    if level is None and hopeless(history, concurrency):
+        return no_reading("no launch gave a reading")
+    return level

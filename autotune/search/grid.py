@@ -7,10 +7,9 @@ from autotune.search.evidence import (
     Evidence,
     evidence_of,
     first_blocks,
-    hopeless,
     memory_ceiling,
     no_reading,
-    reading_move,
+    read_or_give_up,
 )
 from autotune.search.options import Options
 from autotune.search.space import Space
@@ -31,13 +30,9 @@ class Grid:
 
     def next_move(self, history: History) -> Move:
         """The next value of the grid, the next repeat, or the leader."""
-        level = reading_move(
-            history, self._space.concurrency, self._options.final_half_width, reason="read this setting"
-        )
-        if level is not None:
-            return level
-        if hopeless(history, self._space.concurrency):
-            return no_reading("no launch gave a reading")
+        first = read_or_give_up(history, self._space.concurrency, self._options.final_half_width)
+        if first is not None:
+            return first
         sizes = self._sizes(history)
         wanted = self._unread(history, sizes) or self._unsure(history, sizes)
         if wanted is not None and history.budget.launches > 0:

@@ -9,10 +9,9 @@ from autotune.search.evidence import (
     Evidence,
     evidence_of,
     first_blocks,
-    hopeless,
     memory_ceiling,
     no_reading,
-    reading_move,
+    read_or_give_up,
 )
 from autotune.search.options import Options
 from autotune.search.space import Space
@@ -56,13 +55,9 @@ class Guide:
 
     def next_move(self, history: History) -> Move:
         """Walk the rungs with what is known; ask for the first thing that is missing."""
-        level = reading_move(
-            history, self._space.concurrency, self._options.final_half_width, reason="read this setting"
-        )
-        if level is not None:
-            return level
-        if hopeless(history, self._space.concurrency):
-            return no_reading("no launch gave a reading")
+        first = read_or_give_up(history, self._space.concurrency, self._options.final_half_width)
+        if first is not None:
+            return first
         walk = self._walk(history)
         if isinstance(walk, _Wanted):
             if history.budget.launches > 0:

@@ -14,10 +14,9 @@ from autotune.search.evidence import (
     died,
     evidence_of,
     first_blocks,
-    hopeless,
     memory_ceiling,
     no_reading,
-    reading_move,
+    read_or_give_up,
 )
 from autotune.search.observations import Observations, observe
 from autotune.search.options import Options
@@ -61,17 +60,11 @@ class Scout:
 
     def next_move(self, history: History) -> Move:
         """Sweep, restart or end."""
-        level = reading_move(
-            history,
-            self._space.concurrency,
-            self._options.final_half_width,
-            reason="read this setting",
-            stop_below=self._bar(history),
+        first = read_or_give_up(
+            history, self._space.concurrency, self._options.final_half_width, stop_below=self._bar(history)
         )
-        if level is not None:
-            return level
-        if hopeless(history, self._space.concurrency):
-            return no_reading("no launch gave a reading")
+        if first is not None:
+            return first
         bracket = self._space.bracket(first_blocks(history))
         swept = self._sweep(history, bracket)
         return swept if swept is not None else self._restart(history, bracket)

@@ -2,7 +2,7 @@
 
 from autotune.model.launch import History, Purpose
 from autotune.model.move import Finish, Launch, Move, VerdictCode
-from autotune.search.evidence import evidence_of, first_blocks, hopeless, reading_move
+from autotune.search.evidence import evidence_of, first_blocks, read_or_give_up
 from autotune.search.options import Options
 from autotune.search.space import Space
 from autotune.statistics.compare import LaunchReading, compare, mean_reading
@@ -16,13 +16,9 @@ class Doubling:
 
     def next_move(self, history: History) -> Move:
         """The reading of the running launch, the next size, or the best."""
-        level = reading_move(
-            history, self._space.concurrency, self._options.final_half_width, reason="read this setting"
-        )
-        if level is not None:
-            return level
-        if hopeless(history, self._space.concurrency):
-            return Finish(settings=None, code=VerdictCode.NOT_MEASURABLE, reason="no launch gave a reading")
+        first = read_or_give_up(history, self._space.concurrency, self._options.final_half_width)
+        if first is not None:
+            return first
         speeds = self._speeds(history)
         following = self._next(history, speeds)
         if following is not None and history.budget.launches > 0:
