@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autotune.cli.profile_options import overriding, profile_argument
+
 if TYPE_CHECKING:
     from autotune.campaign.fleet.agent import FleetEnding
     from autotune.campaign.session import Session
 
 
 @click.command("agent")
-@click.argument("profile", type=click.Path(path_type=Path, dir_okay=False))
+@profile_argument()
 @click.option("--study", required=True, help="Name of the study that the hosts share.")
 @click.option(
     "--host", default=socket.gethostname, show_default="this host's name", help="Name in the study."
 )
 @click.option("--lease", default="2m", show_default=True, help="Silence after which a launch is given back.")
-@click.option(
-    "--set", "overrides", multiple=True, metavar="KEY=VALUE", help="Override one value of the profile."
-)
+@overriding()
 def command(*, profile: Path, study: str, host: str, lease: str, overrides: tuple[str, ...]) -> int:
     """Claim launches of a shared study, one at a time, until it has its verdict.
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autotune.cli.profile_options import overriding, profile_argument
+
 if TYPE_CHECKING:
     from autotune.campaign.doctor.check import Check
     from autotune.campaign.doctor.examination import Examination
@@ -20,14 +22,8 @@ _LEAST_ROOM = 30
 
 
 @click.command("doctor")
-@click.argument("profile", type=click.Path(path_type=Path, dir_okay=False))
-@click.option(
-    "--set",
-    "overrides",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Override one value of the profile; may be repeated.",
-)
+@profile_argument()
+@overriding()
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(*, profile: Path, overrides: tuple[str, ...], as_json: bool) -> int:
     """Check everything that a campaign with PROFILE needs; each error comes with the command that mends it.

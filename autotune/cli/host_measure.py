@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autotune.cli.profile_options import overriding, profile_argument
+
 if TYPE_CHECKING:
     from autotune.campaign.host.effect import HostEffect, HostReading
     from autotune.campaign.session import Session
@@ -15,7 +17,7 @@ SCHEMA_VERSION = 1
 
 
 @click.command("measure")
-@click.argument("profile", type=click.Path(path_type=Path, dir_okay=False))
+@profile_argument()
 @click.option(
     "--pairs",
     type=click.IntRange(min=1, max=20),
@@ -25,13 +27,7 @@ SCHEMA_VERSION = 1
 )
 @click.option("--rehearse", is_flag=True, help="In virtual time; touches nothing.")
 @click.option("--yes", is_flag=True, help="Begin without asking.")
-@click.option(
-    "--set",
-    "overrides",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Override one value of the profile; may be repeated.",
-)
+@overriding()
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(
     *, profile: Path, pairs: int, rehearse: bool, yes: bool, overrides: tuple[str, ...], as_json: bool

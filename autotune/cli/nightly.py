@@ -8,22 +8,18 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autotune.cli.profile_options import overriding, profile_argument
+
 if TYPE_CHECKING:
     from autotune.campaign.nightly.outcome import NightOutcome
     from autotune.cli.listeners import PlainLines
 
 
 @click.command("nightly")
-@click.argument("profile", type=click.Path(path_type=Path, dir_okay=False))
+@profile_argument()
 @click.option("--deadline", help="End by then, like 2h; the window's end counts too.")
 @click.option("--at-any-time", is_flag=True, help="Do not look at nightly.window.")
-@click.option(
-    "--set",
-    "overrides",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Override one value of the profile, like nightly.apply=true; may be repeated.",
-)
+@overriding("nightly.apply=true")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout, as the webhook gets it.")
 def command(
     *, profile: Path, deadline: str | None, at_any_time: bool, overrides: tuple[str, ...], as_json: bool

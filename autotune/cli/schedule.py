@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autotune.cli.profile_options import profile_argument
+
 if TYPE_CHECKING:
     from autotune.campaign.nightly.units import Units
 
 
 @click.command("schedule")
-@click.argument("profile", type=click.Path(path_type=Path, dir_okay=False))
+@profile_argument()
 @click.option("--print", "print_it", is_flag=True, help="Print both units and the line for a crontab.")
 @click.option("--install", "install_it", is_flag=True, help="Write the units and enable the timer.")
 @click.option("--container", help="The host's timer runs the job in this container, by `docker exec`.")

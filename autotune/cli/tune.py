@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autotune.cli.profile_options import overriding, profile_argument
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -21,7 +23,7 @@ _RESUME_NEWEST = "(newest)"
 
 
 @click.command("tune")
-@click.argument("profile", type=click.Path(path_type=Path, dir_okay=False))
+@profile_argument()
 @click.option("--plan", "plan_only", is_flag=True, help="Show the plan and stop.")
 @click.option("--rehearse", is_flag=True, help="Run the whole campaign in virtual time; touches nothing.")
 @click.option("--yes", is_flag=True, help="Begin without asking.")
@@ -44,13 +46,7 @@ _RESUME_NEWEST = "(newest)"
     help="Write a proven winner into the service's configuration.",
 )
 @click.option("--output", type=click.Path(path_type=Path, file_okay=False), help="Directory of the report.")
-@click.option(
-    "--set",
-    "overrides",
-    multiple=True,
-    metavar="KEY=VALUE",
-    help="Override one value of the profile, like search.step=50; may be repeated.",
-)
+@overriding("search.step=50")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
 def command(
     *,
