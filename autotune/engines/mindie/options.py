@@ -6,7 +6,7 @@ from enum import Enum, unique
 from pathlib import Path
 
 from autotune.engines.tls import Tls
-from autotune.events import Event
+from autotune.engines.unheard import no_gate, no_listener, no_watch
 from autotune.model.protocols import Clock, Journal, Listener
 from autotune.process.clock import SystemClock
 from autotune.process.identity import PROC
@@ -35,18 +35,6 @@ class Logs(Enum):
     """INFO to the output, for lines that production's level hides; never for a measured launch."""
 
 
-def _ignore(_event: Event) -> None:
-    return None
-
-
-def _at_once() -> None:
-    return None
-
-
-def _unseen(_pids: Collection[int]) -> None:
-    return None
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MindieOptions:
     """Everything that a MindieEngine is told."""
@@ -67,7 +55,7 @@ class MindieOptions:
     """CPUs of the daemon and of what does not bind itself; None leaves them alone."""
     prefix: tuple[str, ...] = ()
     """Words before the daemon's command, such as those of numactl; they must become the daemon by exec."""
-    processes_seen: Callable[[Collection[int]], None] = _unseen
+    processes_seen: Callable[[Collection[int]], None] = no_watch
     """Given the pids of the daemon and all that descend from it, once it is ready and again under load."""
     logs: Logs = Logs.PRODUCTION
     max_link_num: int | None = None
@@ -81,11 +69,11 @@ class MindieOptions:
     tls: Tls | None = None
     live_service: bool = False
     """A service that runs now is known, and the caller stops it before the first launch."""
-    before_start: Callable[[], None] = _at_once
+    before_start: Callable[[], None] = no_gate
     """Called before each start; waits until the NPU memory is back. What it raises when it is not ends it:
     LaunchFailed this launch, Refused the campaign."""
     clock: Clock = field(default_factory=SystemClock)
     """For waiting while the service starts; its sleep may raise to interrupt."""
-    listener: Listener = _ignore
+    listener: Listener = no_listener
     proc: Path = PROC
     shared_memory: Path = SHARED_MEMORY

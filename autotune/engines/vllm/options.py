@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autotune.engines.tls import Tls
-from autotune.events import Event
+from autotune.engines.unheard import no_gate, no_listener, no_watch
 from autotune.model.protocols import Clock, Journal, Listener
 from autotune.process.clock import SystemClock
 from autotune.process.identity import PROC
@@ -13,18 +13,6 @@ from autotune.process.identity import PROC
 GRACE_SECONDS = 15.0
 """How long the server may take to end after SIGTERM; idle it takes half a second, with clients that hang
 until they give up."""
-
-
-def _ignore(_event: Event) -> None:
-    return None
-
-
-def _at_once() -> None:
-    return None
-
-
-def _unseen(_pids: Collection[int]) -> None:
-    return None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,16 +38,16 @@ class VllmOptions:
     """CPUs of the server; None leaves them alone."""
     prefix: tuple[str, ...] = ()
     """Words before the server's command, such as those of numactl; they must become the server by exec."""
-    processes_seen: Callable[[Collection[int]], None] = _unseen
+    processes_seen: Callable[[Collection[int]], None] = no_watch
     """Given the pids of the server and all that descend from it, once it is ready and again under load."""
     tls: Tls | None = None
     live_service: bool = False
     """A server that runs now is known, and the caller stops it before the first launch."""
-    before_start: Callable[[], None] = _at_once
+    before_start: Callable[[], None] = no_gate
     """Called before each start; waits until the NPU memory is back. What it raises when it is not ends it:
     LaunchFailed this launch, Refused the campaign."""
     grace: float = GRACE_SECONDS
     clock: Clock = field(default_factory=SystemClock)
     """For waiting while the server starts; its sleep may raise to interrupt."""
-    listener: Listener = _ignore
+    listener: Listener = no_listener
     proc: Path = PROC
