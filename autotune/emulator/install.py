@@ -3,13 +3,12 @@
 import json
 import shutil
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final
 
 import autotune
 from autotune.emulator.default_config import ConfigValues, config_text, known_version
-from autotune.emulator.faults import Faults
 from autotune.emulator.marker import STATE_NAME, Emulation, write_marker
 from autotune.errors import UsageError
 from autotune.mindie_rules.bounds import Version
@@ -51,14 +50,9 @@ export PATH="$MIES_INSTALL_PATH/bin:$PATH"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class InstallOptions:
-    """What the emulated service is. Durations are seconds of the service's own clock."""
+class InstallOptions(Emulation):
+    """How the emulated service behaves, and what its config.json says."""
 
-    model: str = "llama3-8b"
-    """Preset of step times and lengths, and modelName."""
-    blocks: int = 2176
-    time_scale: float = 1.0
-    version: str = "3.0"
     port: int = 1025
     management_port: int = 1026
     metrics_port: int = 1027
@@ -71,15 +65,10 @@ class InstallOptions:
     support_select_batch: bool = False
     world_size: int = 2
     https: bool = False
-    seed: int = 1
-    noise: float | None = None
-    """Relative standard deviation of a step's time; None takes the preset's."""
-    start_seconds: float = 20.0
-    mean_output_tokens: float | None = None
-    """Mean length of replies; None takes the preset's."""
-    trace: str = ""
-    statistics: str = ""
-    faults: Faults = field(default_factory=Faults)
+
+    def emulation(self) -> Emulation:
+        """The part that the marker keeps."""
+        return Emulation(**{each.name: getattr(self, each.name) for each in fields(Emulation)})
 
 
 def make_install(directory: Path, options: InstallOptions | None = None) -> Path:
@@ -102,7 +91,7 @@ def make_install(directory: Path, options: InstallOptions | None = None) -> Path
     _write(install / "version.info", f"Ascend-mindie-service : {options.version}\n", _CONFIG)
     _scripts(install, version)
     (install / STATE_NAME).unlink(missing_ok=True)
-    write_marker(install, _emulation(options))
+    write_marker(install, options.emulation())
     return install
 
 
@@ -134,22 +123,6 @@ def _values(install: Path, options: InstallOptions) -> ConfigValues:
         max_prefill_tokens=options.max_prefill_tokens,
         max_iter_times=options.max_iter_times,
         support_select_batch=options.support_select_batch,
-    )
-
-
-def _emulation(options: InstallOptions) -> Emulation:
-    return Emulation(
-        time_scale=options.time_scale,
-        version=options.version,
-        model=options.model,
-        blocks=options.blocks,
-        seed=options.seed,
-        noise=options.noise,
-        start_seconds=options.start_seconds,
-        mean_output_tokens=options.mean_output_tokens,
-        trace=options.trace,
-        statistics=options.statistics,
-        faults=options.faults,
     )
 
 
