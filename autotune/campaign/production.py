@@ -40,10 +40,6 @@ class ProductionService:
         """The service itself, with its addresses as the configuration says now; `mark` is that of a stop."""
         return self._production(self._addresses(), mark=mark)
 
-    def recorded(self, journal: Journal) -> ServiceStopped:
-        """Write down how it is started again before it is stopped. Raises Refused."""
-        return self._recorded(journal)
-
     @contextmanager
     def stopped(self, journal: Journal, listener: Listener) -> Iterator[None]:
         """Stop it for the block, if it runs. Raises Refused when it may not be or does not stop.
@@ -55,7 +51,7 @@ class ProductionService:
             yield
             return
         production.require_commands()
-        change = self._recorded(journal)
+        change = self.recorded(journal)
         production = self._production(self._addresses(), mark=change.mark)
         try:
             production.stop()
@@ -72,26 +68,11 @@ class ProductionService:
                 settle(change, journal)
             listener(Warned(message="the live service answers again"))
 
-    def _addresses(self) -> Addresses:
-        return addresses_of(read_config(self.config_path).config.document.value)
+    def recorded(self, journal: Journal) -> ServiceStopped:
+        """Write down how it is started again, with the environment for that, before it is stopped.
 
-    def _production(self, addresses: Addresses, *, mark: str = "") -> Production:
-        commands = commands_of(self.section)
-        if commands is not None and self.section is not None and self.section.unit is None:
-            names = {**self.environment, STARTED_BY: mark}
-            commands = replace(commands, start=started_outside(commands.start, names))
-        return Production(
-            addresses=addresses,
-            commands=commands,
-            environment=self.environment,
-            work_dir=self.work_dir,
-            answer_timeout=self.start_timeout,
-            tls=self.tls,
-            mark=mark,
-        )
-
-    def _recorded(self, journal: Journal) -> ServiceStopped:
-        """Write down how it is started again, with the environment for that, before it is stopped."""
+        Raises Refused when the journal cannot be written.
+        """
         commands = commands_of(self.section)
         assert commands is not None, "require_commands() has made sure of it"
         environment = self.work_dir / "production.env"
@@ -121,6 +102,24 @@ class ProductionService:
                 hint="free some space in the state directory; the live service was not touched",
             ) from error
         return change
+
+    def _addresses(self) -> Addresses:
+        return addresses_of(read_config(self.config_path).config.document.value)
+
+    def _production(self, addresses: Addresses, *, mark: str = "") -> Production:
+        commands = commands_of(self.section)
+        if commands is not None and self.section is not None and self.section.unit is None:
+            names = {**self.environment, STARTED_BY: mark}
+            commands = replace(commands, start=started_outside(commands.start, names))
+        return Production(
+            addresses=addresses,
+            commands=commands,
+            environment=self.environment,
+            work_dir=self.work_dir,
+            answer_timeout=self.start_timeout,
+            tls=self.tls,
+            mark=mark,
+        )
 
 
 def _stopped(change: ServiceStopped, journal: Journal) -> ServiceStopped:
