@@ -4,12 +4,13 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Final
 
+from autotune.campaign.decisions import decision_of
 from autotune.campaign.ending import Ending, ended
 from autotune.campaign.forecast import remaining
 from autotune.campaign.parts import Bounds, Parts
 from autotune.errors import DeadlineReached, LaunchCause, LaunchFailed
 from autotune.events import ForecastChanged, LaunchEnded, LaunchStarted, LevelEnded, Phase, PhaseChanged
-from autotune.model.campaign import Campaign, Decision
+from autotune.model.campaign import Campaign
 from autotune.model.launch import BudgetLeft, History, LaunchRecord, Outcome, PhaseSeconds
 from autotune.model.measurement import Invalid, InvalidReason, Level
 from autotune.model.move import Finish, Launch, Measure, Move, Wait
@@ -219,17 +220,7 @@ class CampaignRun:
     def _note(self, move: Move) -> None:
         if isinstance(move, Wait):
             return
-        levels = sum(len(launch.levels) for launch in self._launches)
-        decision = Decision(
-            after_launches=len(self._launches),
-            after_levels=levels,
-            kind=type(move).__name__.lower(),
-            settings=None if isinstance(move, Measure) else move.settings,
-            concurrency=move.concurrency if isinstance(move, Measure) else None,
-            reason=move.reason,
-            expected=move.expected if isinstance(move, Launch) else None,
-            because=move.because,
-        )
+        decision = decision_of(move, self._launches)
         self._decisions.append(decision)
         self._parts.store.decided(decision)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 
+from autotune.campaign.decisions import decision_of
 from autotune.campaign.ending import Ending, ended
 from autotune.campaign.fleet.heartbeat import beating
 from autotune.campaign.fleet.one_launch import ClaimedStore, OneLaunch
@@ -15,7 +16,7 @@ from autotune.campaign.session import Session, proposals_for
 from autotune.campaign.space import options_of
 from autotune.errors import Interrupted, UsageError
 from autotune.events import CampaignEnded, CampaignStarted, Warned
-from autotune.model.campaign import Campaign, Decision
+from autotune.model.campaign import Campaign
 from autotune.model.launch import BudgetLeft, History, LaunchRecord, Outcome, Purpose
 from autotune.model.move import Finish, Launch, VerdictCode, Wait
 from autotune.model.protocols import Clock, Listener
@@ -130,7 +131,7 @@ class FleetAgent:
                 return _Step()
             record = LaunchRecord(number=0, purpose=move.purpose, settings=move.settings)
             claimed = self._study.claim(record)
-            self._study.decided(_decision(move, final))
+            self._study.decided(decision_of(move, final))
             return _Step(claimed=claimed, final=self._strategy.view(final))
 
     def _launch(
@@ -190,7 +191,7 @@ class FleetAgent:
             environment=(*stored.environment, *facts),
             config_diff=self._session.side.engine.preview(best.settings) if best else "",
         )
-        self._study.decided(_decision(move, final))
+        self._study.decided(decision_of(move, final))
         self._study.ended(campaign)
         return _Step(finished=self._study.campaign(), verdict_by_us=True)
 
@@ -206,17 +207,6 @@ def agent_url(url: str) -> str:
             hint="store: {url: postgresql://HOST/NAME} in the profile; docs/fleet.md sets one up",
         )
     return url
-
-
-def _decision(move: Launch | Finish, final: tuple[LaunchRecord, ...]) -> Decision:
-    return Decision(
-        after_launches=len(final),
-        after_levels=sum(len(launch.levels) for launch in final),
-        kind=type(move).__name__.lower(),
-        settings=move.settings,
-        concurrency=None,
-        reason=move.reason,
-    )
 
 
 def _given_back(freed: LaunchRecord) -> str:
