@@ -6,10 +6,8 @@ from pathlib import Path
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Choices:
-    """Options of one `autotune tune`; None leaves what the profile says."""
+    """How one campaign is run; what is tuned, and how it is searched, is in the profile."""
 
-    strategy: str | None = None
-    max_launches: int | None = None
     deadline_seconds: float | None = None
     rehearse: bool = False
     resume: bool = False

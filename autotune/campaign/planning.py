@@ -43,7 +43,7 @@ def planned(loaded: LoadedProfile, choices: Choices, listener: Listener) -> Iter
 
     Raises Refused when the service cannot be used, UsageError for a run that cannot be resumed.
     """
-    profile = chosen(loaded.profile, choices)
+    profile = loaded.profile
     state = locate(profile.store.state, environment=os.environ, uid=os.geteuid())
     state.make(uid=os.geteuid())
     url = store_url(profile, state)
@@ -116,16 +116,6 @@ def _real_side(profile: Profile, state: StateDirectory, run: str, listener: List
     from autotune.campaign.sides.mindie import mindie_side
 
     return mindie_side(profile, state, run, listener)
-
-
-def chosen(profile: Profile, choices: Choices) -> Profile:
-    """The profile with what the command line chose instead."""
-    search = {
-        key: value
-        for key, value in (("strategy", choices.strategy), ("max_launches", choices.max_launches))
-        if value is not None
-    }
-    return profile.model_copy(update={"search": profile.search.model_copy(update=search)})
 
 
 def _new_run(profile: Profile, choices: Choices) -> str:

@@ -71,8 +71,6 @@ def command(
     from autotune.profile.reading import read_profile
 
     choices = Choices(
-        strategy=strategy,
-        max_launches=max_launches,
         deadline_seconds=seconds_option(deadline),
         rehearse=rehearse,
         resume=resume is not None,
@@ -80,8 +78,9 @@ def command(
         output=output,
         apply=apply_winner,
     )
-    chosen = _search_overrides(strategy, max_launches)
-    loaded = read_profile(profile, [*overrides, *_limit_overrides(limits), *chosen])
+    loaded = read_profile(
+        profile, [*overrides, *_limit_overrides(limits), *_search_overrides(strategy, max_launches)]
+    )
     listener = _listener(as_json=as_json)
     with planned(loaded, choices, listener) as session:
         _show_plan(session, as_json=as_json and plan_only)
