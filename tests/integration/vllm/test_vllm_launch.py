@@ -6,7 +6,9 @@ import signal
 import socket
 import time
 import urllib.request
+from contextlib import suppress
 
+import psutil
 import pytest
 
 from autotune.engines.vllm import running
@@ -40,6 +42,17 @@ def ask(url: str, path: str, document: dict | None = None) -> str:
 
 def pid_of(bench, name: str) -> int:
     return next(p.pid for p in bench.processes() if name.startswith(p.name()))
+
+
+def kill(pid: int) -> None:
+    """And wait until it is dead: on a busy machine it may answer for a moment longer."""
+    process = psutil.Process(pid)
+    os.kill(pid, signal.SIGKILL)
+    deadline = time.monotonic() + 5
+    with suppress(psutil.NoSuchProcess):
+        while process.status() != psutil.STATUS_ZOMBIE:
+            assert time.monotonic() < deadline, f"{pid} outlives SIGKILL"
+            time.sleep(0.005)
 
 
 def test_a_command_is_described_without_starting_anything(vllm):
@@ -279,7 +292,7 @@ def test_a_server_that_generates_nothing_is_found_out_by_a_real_request(vllm, mo
     monkeypatch.setattr(running, "DEADLINE_SECONDS", 0.5)
     monkeypatch.setattr("autotune.engines.vllm.engine_processes._TITLES", ("none",))
     with vllm.engine("--max-num-seqs=8", faults={"never_notices": True}).launch(WANTED) as service:
-        os.kill(pid_of(vllm, "VLLM::EngineCore"), signal.SIGKILL)
+        kill(pid_of(vllm, "VLLM::EngineCore"))
         assert not service.answers(0.5)
         failure = wait_for_death(service)
         assert "no answer to a request" in failure.message
