@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import median
 
 from autotune.errors import LaunchCause
 from autotune.model.launch import History, LaunchRecord, Outcome, Purpose
@@ -12,15 +13,19 @@ from autotune.search.evidence import reading_of
 from autotune.search.hosts import corrected, host_differences
 from autotune.search.space import Space
 from autotune.search.strategy import Strategy
+from autotune.statistics.compare import LaunchReading
+
+_USUAL_HALF_WIDTH = 0.01
 
 
 class Shared:
     """Asks the strategy what to do while other launches go on; the same launch is never run twice.
 
     What runs elsewhere is first left out; when the strategy then wants just that, it is asked again as if
-    it had ended with a middling reading, so that hosts work ahead. A host that would have to wait measures
-    the incumbent, once, so that hosts can be compared: readings of one that is surely faster or slower are
-    corrected. A start that failed for memory on one host bounds all.
+    it had ended with a middling reading, as wide as such readings are, so that hosts work ahead. The fresh
+    launches of a confirmation are alike by intent: as many as the evidence will need run side by side. A
+    host that would have to wait measures the incumbent, once, so that hosts can be compared: readings of
+    one that is surely faster or slower are corrected. A start that failed for memory on one host bounds all.
     """
 
     def __init__(self, inner: Strategy, space: Space, host: str) -> None:
@@ -47,7 +52,10 @@ class Shared:
             return None
         guessed = tuple(self._guess(launch, final) for launch in pending)
         move = self._inner.next_move(replace(history, launches=(*final, *guessed)))
-        return move if isinstance(move, Launch) and not _is_taken(move, pending) else None
+        if not isinstance(move, Launch):
+            return None
+        one_more = move.purpose is Purpose.CONFIRMATION
+        return move if one_more or not _is_taken(move, pending) else None
 
     def view(self, launches: Sequence[LaunchRecord]) -> tuple[LaunchRecord, ...]:
         """Ended launches as the strategy sees them."""
@@ -65,12 +73,12 @@ class Shared:
 
     def _guess(self, launch: LaunchRecord, final: Sequence[LaunchRecord]) -> LaunchRecord:
         """As if it had ended: with the mean of its setting's readings, or of all."""
-        same = self._mean([each for each in final if each.settings == launch.settings])
-        speed = same or self._mean(final) or 1.0
+        same = self._readings([each for each in final if each.settings == launch.settings])
+        speed, half_width = _middling(same or self._readings(final))
         level = Measurement(
             concurrency=self._space.concurrency,
             tokens_per_second=speed,
-            half_width=0.01,
+            half_width=half_width,
             whole_run_tokens_per_second=speed,
             seconds=0.0,
             requests=0,
@@ -79,10 +87,17 @@ class Shared:
         )
         return replace(launch, outcome=Outcome.ENDED, levels=(level,))
 
-    def _mean(self, launches: Sequence[LaunchRecord]) -> float | None:
-        readings = [reading_of(launch, self._space.concurrency) for launch in launches]
-        logs = [math.log(reading.tokens_per_second) for reading in readings if reading is not None]
-        return math.exp(math.fsum(logs) / len(logs)) if logs else None
+    def _readings(self, launches: Sequence[LaunchRecord]) -> list[LaunchReading]:
+        found = (reading_of(launch, self._space.concurrency) for launch in launches)
+        return [reading for reading in found if reading is not None]
+
+
+def _middling(readings: Sequence[LaunchReading]) -> tuple[float, float]:
+    """Tokens a second and half-width (a fraction) of a reading like these."""
+    if not readings:
+        return 1.0, _USUAL_HALF_WIDTH
+    logs = [math.log(reading.tokens_per_second) for reading in readings]
+    return math.exp(math.fsum(logs) / len(logs)), median(reading.half_width for reading in readings)
 
 
 def _is_taken(move: Launch, pending: Sequence[LaunchRecord]) -> bool:

@@ -217,8 +217,11 @@ class SharedStudy:
         return lease
 
     def _is_doubled(self, record: LaunchRecord) -> bool:
-        """An older launch of the same setting and purpose is running; the incumbent is each host's own."""
-        if record.purpose is Purpose.INCUMBENT:
+        """An older launch of the same setting and purpose is running.
+
+        The incumbent is each host's own, and fresh launches of a confirmation are alike by intent.
+        """
+        if record.purpose in {Purpose.INCUMBENT, Purpose.CONFIRMATION}:
             return False
         return any(
             (each.settings, each.purpose) == (record.settings, record.purpose)

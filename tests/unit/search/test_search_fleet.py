@@ -6,6 +6,7 @@ from autotune.errors import LaunchCause
 from autotune.model.launch import BudgetLeft, History, LaunchRecord, Outcome, Purpose
 from autotune.model.move import Finish, Launch, Wait
 from autotune.model.settings import Settings
+from autotune.search.confirmation import MOST_A_SIDE
 from autotune.search.fleet import Shared
 from autotune.search.hosts import corrected, host_differences
 from autotune.search.options import Options
@@ -27,6 +28,7 @@ def fleet(tools):
 
     class Fleet:
         launches: tuple[LaunchRecord, ...] = ()
+        half_width = 0.005
 
         def ask(self, host, left=30):
             budget = BudgetLeft(launches=left - len(self.launches))
@@ -52,7 +54,7 @@ def fleet(tools):
             if cause is not None:
                 return replace(launch, outcome=Outcome.FAILED, cause=cause)
             speed = factor * curve(launch.settings.max_batch_size)
-            level = tools.measured(space.concurrency, speed, 0.005)
+            level = tools.measured(space.concurrency, speed, self.half_width)
             return replace(launch, outcome=Outcome.ENDED, levels=(level,))
 
     return Fleet()
@@ -106,6 +108,31 @@ def test_a_host_waits_when_only_running_launches_can_tell_what_is_next(fleet):
     pending = replace(fleet.launches[-1], outcome=Outcome.PENDING, levels=())
     fleet.launches = (*fleet.launches[:-1], pending)
     assert isinstance(fleet.ask("b"), Wait)
+
+
+def confirming(fleet):
+    """Settings of the confirmations that run now."""
+    return [
+        launch.settings.max_batch_size
+        for launch in fleet.launches
+        if launch.purpose is Purpose.CONFIRMATION and launch.outcome is Outcome.PENDING
+    ]
+
+
+@pytest.mark.parametrize(("half_width", "at_once"), [(0.3, [200, 500, 500]), (0.005, [200, 500])])
+def test_a_confirmation_runs_as_many_launches_side_by_side_as_its_evidence_needs(fleet, half_width, at_once):
+    fleet.half_width = half_width
+    most = []
+    for _ in range(60):
+        ends = [isinstance(fleet.begin(host), Finish) for host in "abcd"]
+        most = max(most, confirming(fleet), key=len)
+        if any(ends):
+            break
+        for host in "abcd":
+            fleet.end(host)
+    assert sorted(most) == at_once
+    fresh = [each.settings for each in fleet.launches if each.purpose is Purpose.CONFIRMATION]
+    assert max(fresh.count(settings) for settings in fresh) <= MOST_A_SIDE
 
 
 def test_a_faster_host_is_found_shown_and_corrected(fleet):
