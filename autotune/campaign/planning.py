@@ -10,6 +10,7 @@ from pathlib import Path
 
 from autotune import __version__
 from autotune.campaign.choices import Choices
+from autotune.campaign.fingerprint import fingerprint_facts
 from autotune.campaign.forecast import Timing, timing_of
 from autotune.campaign.guards import check_nothing_left, refuse_held_service
 from autotune.campaign.lengths import lengths_of
@@ -152,6 +153,7 @@ def _campaign(
             *_state(profile),
             *_config_digest(description),
             *static_test(profile),
+            *(() if rehearsed else fingerprint_facts(profile, description)),
             *side.facts,
         ),
     )

@@ -58,7 +58,7 @@ class ProductionService:
         except Refused:
             settle(change, journal)
             raise
-        change = _stopped(change, journal)
+        change = has_stopped(change, journal)
         try:
             listener(Warned(message="the live service is stopped for the time of the trials"))
             yield
@@ -122,7 +122,7 @@ class ProductionService:
         )
 
 
-def _stopped(change: ServiceStopped, journal: Journal) -> ServiceStopped:
+def has_stopped(change: ServiceStopped, journal: Journal) -> ServiceStopped:
     """Write down that it has stopped; where that cannot be written the first entry serves as well."""
     stopped = replace(change, stopping=False)
     try:

@@ -29,12 +29,13 @@ def command(*, state: Path | None, collect: Path | None, output: Path | None, as
     if collect is not None:
         _collect(collect, output or collect, as_json=as_json)
         return
+    from autotune.campaign.fingerprint import FACTS
     from autotune.cli.history_view import history_document, history_lines
     from autotune.cli.state import open_store
     from autotune.store.history import lineages
 
     with open_store(state) as store:
-        found = lineages(store.runs())
+        found = lineages(store.runs(), facts=FACTS)
     if as_json:
         click.echo(json.dumps(history_document(found), indent=2, ensure_ascii=False))
         return

@@ -21,6 +21,9 @@ from autotune.store.study import StoredRun
 
 PROFILE_PARTS = ("model", "workload", "objective")
 """Sections of a profile that decide what a reading means."""
+_WHERE = frozenset({"addresses", "address", "daemon", "config_mode", "probing_start", "PATH"})
+"""Facts of a description that say where the service is and how it was got hold of; readings don't depend on
+them."""
 GOOD = frozenset({VerdictCode.IMPROVED, VerdictCode.INCUMBENT_BEST, VerdictCode.EQUAL_SMALLER})
 SPREADS = 3.0
 SIGMAS_PER_MAD = 1.4826
@@ -76,6 +79,7 @@ def fingerprint(run: StoredRun, *, facts: Collection[str] = ()) -> str:
     `facts` names the environment facts that count too, such as driver version and NPU names.
     """
     about = run.description
+    found = [fact for fact in about.facts if fact.name not in _WHERE]
     parts: dict[str, Any] = {
         "kind": about.kind,
         "version": about.version,
@@ -85,7 +89,7 @@ def fingerprint(run: StoredRun, *, facts: Collection[str] = ()) -> str:
         "emulated": about.emulated,
         "time_scale": about.time_scale,
         "rehearsed": run.rehearsed,
-        "facts": [asdict(fact) for fact in (*about.facts, *_chosen(run.environment, facts))],
+        "facts": [asdict(fact) for fact in (*found, *_chosen(run.environment, facts))],
         "profile": _profile_parts(run.profile_text),
     }
     text = json.dumps(parts, sort_keys=True, default=str)

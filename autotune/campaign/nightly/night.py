@@ -8,8 +8,8 @@ from datetime import datetime
 from statistics import median
 
 from autotune.campaign.choices import Choices
+from autotune.campaign.fingerprint import earlier, fingerprint
 from autotune.campaign.guards import guarded
-from autotune.campaign.nightly.fingerprint import earlier, fingerprint, night_facts
 from autotune.campaign.nightly.outcome import NightOutcome, NightVerdict
 from autotune.campaign.nightly.retention import forget_old
 from autotune.campaign.nightly.serving import Night, served_again
@@ -29,7 +29,6 @@ from autotune.model.campaign import Campaign
 from autotune.model.launch import History
 from autotune.model.move import VerdictCode
 from autotune.model.protocols import Listener
-from autotune.model.settings import Settings
 from autotune.profile.reading import LoadedProfile
 from autotune.search.night import NightStrategy
 from autotune.search.night_memory import MOST_NIGHTS, Memory, remember
@@ -50,6 +49,14 @@ class NightOptions:
     deadline_seconds: float | None = None
     at_any_time: bool = False
     """The window is not looked at."""
+
+
+@dataclass(kw_only=True)
+class _Begun:
+    """A night that has touched something, or may have."""
+
+    session: Session | None = None
+    served: Night | None = None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,12 +80,12 @@ def run_night(
     outcome = _ended_by(
         AutotuneError("it ended unexpectedly", hint="autotune recover"), name, began, begun=True
     )
-    begun: list[Session] = []
+    begun = _Begun()
     try:
         outcome = _night(loaded, options, listener, now(), begun)
     except AutotuneError as error:
-        outcome = _ended_by(error, name, began, begun=bool(begun))
-        outcome = _with_session(outcome, begun[0]) if begun else outcome
+        outcome = _ended_by(error, name, began, begun=begun.session is not None)
+        outcome = _with_session(outcome, begun.session, begun.served) if begun.session else outcome
     finally:
         outcome = replace(outcome, started_wall=began, ended_wall=time.time())
         for problem in tell(loaded.profile.nightly, outcome):
@@ -91,7 +98,7 @@ def _night(
     options: NightOptions,
     listener: Listener,
     now: datetime,
-    begun: list[Session],
+    begun: _Begun,
 ) -> NightOutcome:
     left = _time_left(loaded, options, now)
     with planned(loaded, Choices(night=True), listener) as plan:
@@ -104,8 +111,8 @@ def _night(
             if not session.campaign.rehearsed:
                 stack.enter_context(guarded(session.state, session.campaign))
             stack.enter_context(side.clock.stopping_on_signals())
-            begun.append(session)
-            served = stack.enter_context(served_again(side.production, side.journal, listener))
+            begun.session = session
+            served = begun.served = stack.enter_context(served_again(side.production, side.journal, listener))
             campaign, exit_code = _searched(session, served, listener)
         outcome = _outcome(night, campaign, served, exit_code)
         for run in forget_old(session.store, session.state):
@@ -127,11 +134,7 @@ def _time_left(loaded: LoadedProfile, options: NightOptions, now: datetime) -> f
 def _prepared(plan: Session, left: float) -> _Prepared:
     """The plan as a night: its memory, its strategy, its bounds. Raises Busy when the time is too short."""
     profile = plan.profile
-    campaign = replace(
-        plan.campaign,
-        strategy="night",
-        environment=(*plan.campaign.environment, *night_facts(profile, plan.campaign)),
-    )
+    campaign = replace(plan.campaign, strategy="night")
     past = earlier(plan.store, campaign, most=MOST_NIGHTS)
     memory = remember(past, concurrency=plan.space.concurrency)
     strategy = NightStrategy(plan.space, options_of(profile, max_launches=MOST_LAUNCHES), memory)
@@ -223,7 +226,7 @@ def _outcome(night: _Prepared, campaign: Campaign, served: Night, exit_code: int
             launches=len(campaign.launches),
         ),
         night.session,
-        served_now=best.settings if best and applied else None,
+        served,
     )
 
 
@@ -251,16 +254,14 @@ def _message(verdict: NightVerdict, campaign: Campaign, served: Night) -> str:
             return ""
 
 
-def _with_session(
-    outcome: NightOutcome, session: Session, *, served_now: Settings | None = None
-) -> NightOutcome:
+def _with_session(outcome: NightOutcome, session: Session, served: Night | None) -> NightOutcome:
     """What is known of every night that was begun."""
     about = session.campaign.description
     return replace(
         outcome,
         run=session.campaign.run,
         fingerprint=fingerprint(session.campaign),
-        served=served_now or about.incumbent,
+        served=served.served(about.incumbent) if served else about.incumbent,
         emulated=about.emulated or session.campaign.rehearsed,
     )
 

@@ -2,7 +2,7 @@
 
 import shutil
 
-from autotune.campaign.nightly.fingerprint import FACTS
+from autotune.campaign.fingerprint import FACTS
 from autotune.store.history import expired
 from autotune.store.state import StateDirectory
 from autotune.store.study import CampaignStore

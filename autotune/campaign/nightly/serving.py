@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
-from autotune.campaign.production import ProductionService, settle
+from autotune.campaign.production import ProductionService, has_stopped, settle
 from autotune.engines.mindie.production import Production
 from autotune.errors import LaunchFailed, NotRestored, Refused
 from autotune.events import Warned
 from autotune.model.protocols import Journal, Listener
+from autotune.model.settings import Settings
 from autotune.process.held_back import held_back
 from autotune.store.storage import StorageFailed
 
@@ -23,8 +24,12 @@ class Switch:
     """It serves: the change is final."""
     take_back: Callable[[], None]
     """Put the old configuration back. Raises NotRestored."""
+    settings: Settings | None = None
+    """The winner's."""
     failure: str = ""
-    """Why it was taken back; empty while it was not."""
+    """Why it had to be taken back; empty while it serves."""
+    taken_back: bool = False
+    """The old configuration is in place again."""
 
 
 @dataclass(kw_only=True)
@@ -35,6 +40,16 @@ class Night:
     switch: Switch | None = None
     """The winner that is in place, if any."""
 
+    def served(self, found: Settings) -> Settings | None:
+        """What the service is left with, where `found` is what it had; None when nobody can tell.
+
+        That is so when somebody edited the configuration while the winner was in it.
+        """
+        switch = self.switch
+        if switch is None or switch.taken_back:
+            return found
+        return None if switch.failure else switch.settings
+
 
 @contextmanager
 def served_again(
@@ -43,8 +58,8 @@ def served_again(
     """Stop production for the block, if it runs, and bring it back at the end, whatever happened.
 
     With a switch in place it is started with the new setting and checked before traffic comes back; when
-    it fails, the old one is put back and served. Raises Refused when it may not be stopped, NotRestored when
-    it does not answer at the end.
+    that or the hook that brings traffic back fails, the old one is put back and served. Raises Refused when
+    it may not be stopped, NotRestored when it does not answer at the end.
     """
     production = service.handle() if service is not None else None
     if service is None or journal is None or production is None or not production.is_live():
@@ -61,6 +76,7 @@ def served_again(
     except Refused:
         settle(change, journal)
         raise
+    change = has_stopped(change, journal)
     listener(Warned(message="the live service is stopped for the night's launches"))
     night = Night(was_live=True)
     try:
@@ -68,7 +84,7 @@ def served_again(
     finally:
         with held_back():
             _bring_up(production, night, listener)
-            production.bring_traffic_back()
+            _bring_traffic_back(production, night, listener)
             settle(change, journal)
         listener(Warned(message="the live service answers again"))
 
@@ -84,9 +100,33 @@ def _bring_up(production: Production, night: Night, listener: Listener) -> None:
     except LaunchFailed as failure:
         switch.failure = failure.message
         listener(Warned(message=f"the new setting does not serve: {failure.message}; it is taken back"))
+        with suppress(LaunchFailed):
+            production.halt()
         _take_back(production, switch, listener)
     else:
         _keep(switch, listener)
+
+
+def _bring_traffic_back(production: Production, night: Night, listener: Listener) -> None:
+    """Run the hook; when it refuses the new setting, serve the old one and run it again.
+
+    The hook may have let some traffic in before it failed, so the service is stopped as a live one is.
+    """
+    switch = night.switch
+    try:
+        production.bring_traffic_back()
+    except NotRestored as failure:
+        if switch is None or switch.failure:
+            raise
+        listener(Warned(message=f"{failure.message}; the new setting is taken back"))
+        try:
+            production.stop()
+        except Refused as refusal:
+            listener(Warned(message=f"{refusal.message}; the hook worked now, the new setting serves"))
+            return
+        switch.failure = failure.message
+        _take_back(production, switch, listener)
+        production.bring_traffic_back()
 
 
 def _keep(switch: Switch, listener: Listener) -> None:
@@ -99,10 +139,9 @@ def _keep(switch: Switch, listener: Listener) -> None:
 
 def _take_back(production: Production, switch: Switch, listener: Listener) -> None:
     """The old setting, served; when it cannot be put back, the service is started all the same."""
-    with suppress(LaunchFailed):
-        production.halt()
     try:
         switch.take_back()
+        switch.taken_back = True
     finally:
         _bring_up_known_good(production, listener)
 

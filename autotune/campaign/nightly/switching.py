@@ -11,6 +11,7 @@ from autotune.events import Warned
 from autotune.model.campaign import Campaign
 from autotune.model.change import Change
 from autotune.model.protocols import Journal, Listener
+from autotune.store.storage import StorageFailed
 
 
 class _Noting:
@@ -52,9 +53,26 @@ def switched(session: Session, campaign: Campaign, listener: Listener) -> Switch
 
     def undo() -> None:
         take_back(session.state)
+        kept = not journal.changes
         journal.settle_all()
+        if kept:
+            _mark(session, campaign, listener)
 
-    return Switch(check=_canary(session, campaign, listener), keep=keep, take_back=undo)
+    best = campaign.verdict.best if campaign.verdict else None
+    return Switch(
+        check=_canary(session, campaign, listener),
+        keep=keep,
+        take_back=undo,
+        settings=best.settings if best else None,
+    )
+
+
+def _mark(session: Session, campaign: Campaign, listener: Listener) -> None:
+    """The run is not applied after all; the file says so, whatever becomes of the note about it."""
+    try:
+        session.store.mark(campaign)
+    except StorageFailed as error:
+        listener(Warned(message=f"the run is still noted as applied: {error.message}"))
 
 
 def _canary(session: Session, campaign: Campaign, listener: Listener) -> Callable[[], None]:

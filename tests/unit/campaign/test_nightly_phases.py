@@ -19,6 +19,7 @@ from autotune.errors import Busy, LaunchCause, LaunchFailed, NotRestored, Refuse
 from autotune.model.launch import Purpose
 from autotune.model.measurement import Invalid, InvalidReason
 from autotune.model.move import Finish, Launch, VerdictCode
+from autotune.model.settings import Settings
 from autotune.profile.reading import read_profile
 from autotune.search.night import NightStrategy
 from autotune.store.lock import hold
@@ -126,7 +127,7 @@ class Production:
             if self._fails("keep"):
                 raise StorageFailed("the database of campaigns failed: disk full")
 
-        return Switch(check=check, keep=keep, take_back=take_back)
+        return Switch(check=check, keep=keep, take_back=take_back, settings=Settings(max_batch_size=300))
 
 
 class Webhook:
@@ -220,6 +221,7 @@ def job(tmp_path, webhook, host, monkeypatch):
     monkeypatch.setattr(night_module, "refuse_traffic", lambda *_: None)
     monkeypatch.setattr(night_module, "NightStrategy", strategy)
     monkeypatch.setattr(night_module, "switched", lambda *_: production.switch())
+    monkeypatch.setattr(serving, "has_stopped", lambda change, _: change)
     monkeypatch.setattr(serving, "settle", lambda *_: production.steps.append("settle"))
     return made
 
@@ -264,7 +266,8 @@ def test_without_apply_it_is_told_with_exit_code_3_and_the_old_one_served(job):
         ("canary", 1, 1, NightVerdict.FAILED, "old"),
         ("take back", 0, 0, NightVerdict.IMPROVED_APPLIED, "new"),
         ("keep", 1, 0, NightVerdict.IMPROVED_APPLIED, "new"),
-        ("hook", 1, 4, NightVerdict.NOT_RESTORED, "new"),
+        ("hook", 1, 1, NightVerdict.FAILED, "old"),
+        ("hook", 2, 4, NightVerdict.NOT_RESTORED, "old"),
     ],
 )
 def test_a_step_of_production_that_fails(job, step, times, code, verdict, served):
@@ -272,7 +275,27 @@ def test_a_step_of_production_that_fails(job, step, times, code, verdict, served
     outcome = job.run()
     assert (outcome.exit_code, outcome.verdict) == (code, verdict)
     assert job.production.serving == served
-    told_alike(job, outcome)
+    size = {"old": 200, "new": 300}[served]
+    assert told_alike(job, outcome)["served"]["max_batch_size"] == size
+
+
+def test_a_hook_that_refuses_the_new_setting_gets_the_old_one_stopped_as_a_live_service_is(job):
+    job.production.broken["hook"] = 1
+    job.run()
+    order = ["start new", "canary", "keep", "hook", "stop", "take back", "start old", "hook", "settle"]
+    steps = job.production.steps[job.production.steps.index("apply") + 1 :]
+    assert steps == order
+
+
+def test_a_new_setting_that_cannot_be_stopped_any_more_stays_and_is_told(job):
+    job.production.broken["hook"] = 1
+    stops = iter([False, True])
+    really = job.production._fails
+    job.production._fails = lambda name: next(stops) if name == "stop" else really(name)
+    outcome = job.run()
+    assert (outcome.exit_code, outcome.verdict) == (0, NightVerdict.IMPROVED_APPLIED)
+    assert job.production.serving == "new"
+    assert told_alike(job, outcome)["served"]["max_batch_size"] == 300
 
 
 def test_the_old_setting_gets_a_second_start(job):
@@ -293,7 +316,7 @@ def test_when_the_old_setting_cannot_be_put_back_what_is_there_is_served_and_a_p
     outcome = job.run()
     assert (outcome.exit_code, outcome.verdict) == (4, NightVerdict.NOT_RESTORED)
     assert job.production.serving == "new"
-    told_alike(job, outcome)
+    assert told_alike(job, outcome)["served"] is None, "somebody has edited it, so nobody can tell"
 
 
 def _closed(job, monkeypatch):

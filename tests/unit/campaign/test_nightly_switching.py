@@ -79,6 +79,14 @@ def test_one_that_is_taken_back_leaves_every_byte_as_it_was(night):
     assert not night.marked
 
 
+def test_one_that_is_taken_back_after_it_was_kept_is_no_longer_noted_as_applied(night):
+    night.switch.keep()
+    night.switch.take_back()
+    assert night.script.read_bytes() == SCRIPT
+    assert not night.state.journal.exists()
+    assert [campaign.applied for campaign in night.marked] == [True, False]
+
+
 def test_after_a_kill_before_the_canary_recover_puts_the_last_known_good_back(night):
     assert night.state.journal.exists()
     recover(night.state)

@@ -44,6 +44,11 @@ def stored(name, *, day=0, code=VerdictCode.INCUMBENT_BEST, found=2845.3, best=2
 BASE = stored("base")
 
 
+def described(**facts):
+    shown = tuple(Fact(name=name, value=value) for name, value in facts.items())
+    return replace(BASE, description=replace(BASE.description, facts=shown))
+
+
 @pytest.mark.parametrize(
     "other",
     [
@@ -71,6 +76,13 @@ def test_what_changes_a_reading_changes_the_fingerprint(other):
 )
 def test_what_does_not_change_a_reading_does_not(other):
     assert fingerprint(other, facts=["driver"]) == fingerprint(BASE, facts=["driver"])
+
+
+@pytest.mark.parametrize("name", ["addresses", "address", "daemon", "config_mode", "probing_start", "PATH"])
+def test_where_a_service_listens_and_lies_does_not_begin_a_new_history(name):
+    here, there = described(**{name: "1025", "devices": "0"}), described(**{name: "9", "devices": "0"})
+    assert fingerprint(here) == fingerprint(there)
+    assert fingerprint(here) != fingerprint(described(**{name: "1025", "devices": "1"}))
 
 
 def test_lineages_are_oldest_run_first_and_newest_lineage_first():

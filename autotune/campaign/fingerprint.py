@@ -1,17 +1,17 @@
-"""Fingerprint: what must be the same for two nights to be compared, as facts of the run."""
+"""Fingerprint: what must be the same for two runs to be compared, as facts of the run."""
 
 import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from autotune.campaign.nightly.ascend_versions import CANN, DRIVER, FIRMWARE, ascend_versions
+from autotune.campaign.ascend_versions import CANN, DRIVER, FIRMWARE, ascend_versions
 from autotune.campaign.sides.service_environment import environment_of
 from autotune.engines.mindie.config_file import read as read_config
 from autotune.errors import Refused
 from autotune.mindie_rules.json_text import JsonValue
 from autotune.model.campaign import Campaign
-from autotune.model.service import Fact
+from autotune.model.service import Description, Fact
 from autotune.profile.schema import Profile
 from autotune.store.history import fingerprint as fingerprint_of
 from autotune.store.history import lineages
@@ -34,22 +34,28 @@ _TUNED = frozenset(
     }
 )
 """What a campaign tunes, and what the daemon itself rewrites."""
+_WHERE = frozenset(
+    {
+        "ipAddress",
+        "managementIpAddress",
+        "port",
+        "managementPort",
+        "metricsPort",
+        "interCommPort",
+        "multiNodesInferPort",
+    }
+)
+"""Where the service listens, which makes it neither faster nor slower."""
 
 
-def night_facts(profile: Profile, campaign: Campaign) -> tuple[Fact, ...]:
+def fingerprint_facts(profile: Profile, description: Description) -> tuple[Fact, ...]:
     """The facts that are read for the fingerprint alone. Touches nothing."""
-    if campaign.rehearsed:
-        return ()
-    versions = ascend_versions(environment_of(profile))
-    return (*versions, *_own_facts(profile, campaign))
-
-
-def _own_facts(profile: Profile, campaign: Campaign) -> tuple[Fact, ...]:
-    facts = [Fact(name=HOST_WISH, value=_digest(profile.host.model_dump_json()))]
+    facts = [*ascend_versions(environment_of(profile))]
+    facts.append(Fact(name=HOST_WISH, value=_digest(profile.host.model_dump_json())))
     if profile.model.path is not None:
         facts.append(Fact(name=MODEL_FILES, value=_model_files(profile.model.path)))
-    if campaign.description.kind == "mindie" and campaign.description.config_path:
-        facts.append(Fact(name=CONFIGURATION, value=_configuration(Path(campaign.description.config_path))))
+    if description.kind == "mindie" and description.config_path:
+        facts.append(Fact(name=CONFIGURATION, value=_configuration(Path(description.config_path))))
     return tuple(facts)
 
 
@@ -101,14 +107,15 @@ def _configuration(path: Path) -> str:
         document = read_config(path).document
     except Refused as refused:
         return f"unreadable: {refused.message}"
-    return _digest(json.dumps(_without_tuned(document), sort_keys=True))
+    return _digest(json.dumps(_what_counts(document), sort_keys=True))
 
 
-def _without_tuned(document: JsonValue) -> JsonValue:
+def _what_counts(document: JsonValue) -> JsonValue:
     if isinstance(document, dict):
-        return {name: _without_tuned(value) for name, value in document.items() if name not in _TUNED}
+        left_out = _TUNED | _WHERE
+        return {name: _what_counts(value) for name, value in document.items() if name not in left_out}
     if isinstance(document, list):
-        return [_without_tuned(value) for value in document]
+        return [_what_counts(value) for value in document]
     return document
 
 

@@ -32,9 +32,10 @@ def ascend_versions(environment: Mapping[str, str], root: Path = Path("/")) -> t
 def _first(paths: tuple[Path, ...]) -> str | None:
     """The version in the first file that is there: `Version=24.1.rc2`, or `x=[7.5.0.1:8.0.RC3]`."""
     for path in paths:
-        if not path.is_file():
+        try:
+            text = path.read_text(encoding="utf-8", errors="replace")
+        except OSError:
             continue
-        text = path.read_text(encoding="utf-8", errors="replace")
         match = _VERSION.search(text)
         return match[1] if match else text.strip()[:60]
     return None

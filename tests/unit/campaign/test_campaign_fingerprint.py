@@ -1,12 +1,12 @@
-"""What makes two nights comparable, and what does not."""
+"""What makes two runs comparable, and what does not."""
 
 import json
 from dataclasses import replace
 
 import pytest
 
-from autotune.campaign.nightly.ascend_versions import ascend_versions
-from autotune.campaign.nightly.fingerprint import earlier, fingerprint, night_facts
+from autotune.campaign.ascend_versions import ascend_versions
+from autotune.campaign.fingerprint import earlier, fingerprint, fingerprint_facts
 from autotune.campaign.nightly.retention import forget_old
 from autotune.model.campaign import Reading, Verdict
 from autotune.model.move import VerdictCode
@@ -17,7 +17,14 @@ from autotune.store.state import StateDirectory
 from autotune.store.study import CampaignStore, save
 
 CONFIG = {
-    "ServerConfig": {"port": 1025},
+    "ServerConfig": {
+        "ipAddress": "10.0.0.5",
+        "managementIpAddress": "127.0.0.2",
+        "port": 1025,
+        "managementPort": 1026,
+        "metricsPort": 1027,
+        "maxLinkNum": 1000,
+    },
     "BackendConfig": {"ScheduleConfig": {"maxBatchSize": 200, "maxPrefillTokens": 8192}},
     "LogConfig": {"logLevel": "Info"},
 }
@@ -39,7 +46,7 @@ def known(tmp_path, campaign):
     def facts(document=None):
         config.write_text(json.dumps(document or CONFIG))
         config.chmod(0o640)
-        return fingerprint(replace(found, environment=night_facts(profile, found)))
+        return fingerprint(replace(found, environment=fingerprint_facts(profile, found.description)))
 
     facts.model = model
     return facts
@@ -61,10 +68,15 @@ def changed(*keys, value):
         (changed("BackendConfig", "ScheduleConfig", "maxBatchSize", value=500), True),
         (changed("BackendConfig", "ScheduleConfig", "maxPrefillTokens", value=4096), True),
         (changed("LogConfig", "logLevel", value="Error"), True),
-        (changed("ServerConfig", "port", value=1035), False),
+        (changed("ServerConfig", "ipAddress", value="10.0.0.6"), True),
+        (changed("ServerConfig", "managementIpAddress", value="127.0.0.3"), True),
+        (changed("ServerConfig", "port", value=1035), True),
+        (changed("ServerConfig", "managementPort", value=1036), True),
+        (changed("ServerConfig", "metricsPort", value=1037), True),
+        (changed("ServerConfig", "maxLinkNum", value=2000), False),
     ],
 )
-def test_tuned_values_and_the_log_section_are_no_part_of_it(known, document, same):
+def test_tuned_values_addresses_and_the_log_section_are_no_part_of_it(known, document, same):
     assert (known() == known(document)) == same
 
 
