@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from autotune.engines.mindie.config_places import known_layout, missing, place_of_fault
 from autotune.errors import Refused, UsageError
 from autotune.mindie_rules.bounds import link_bounds
 from autotune.mindie_rules.fields import (
     Field,
     Layout,
     dotted,
-    layout_of,
     path_of,
     place_of,
     read,
@@ -38,6 +38,16 @@ _KNOBS: Final[Mapping[str, Field]] = {
     "max_queue_delay_microseconds": Field.MAX_QUEUE_DELAY_MICROSECONDS,
     "max_link_num": Field.MAX_LINK_NUM,
 }
+_MENDS: Final = (
+    (("of param", "should be bool"), "write true or false, without quotes"),
+    (("of param",), "write it with digits alone, without quotes, sign, point or exponent"),
+    (("cpuMemSize",), "set maxPreemptCount to 0, or cpuMemSize above 0"),
+    (("maxPreemptCount",), "lower maxPreemptCount in the service's own configuration"),
+    (("maxInputTokenLen",), "raise maxPrefillTokens to maxInputTokenLen at least"),
+    (("maxN",), "lower maxN"),
+)
+"""Words of the service's messages, and what mends each."""
+_WITHIN: Final = "keep the value within these bounds"
 _OUTER_BLANKS: Final = " \t\r\n"
 
 
@@ -76,8 +86,7 @@ class ConfigText:
         """
         path = place_of(self.document.value, field)
         if path is None:
-            wanted = dotted(path_of(field, self.layout))
-            raise Refused(f"the configuration has no {wanted}", hint=f"add {wanted} to it by hand")
+            raise missing(self.text, self.document, path_of(field, self.layout))
         return path
 
 
@@ -99,14 +108,13 @@ def read_config_text(text: str) -> ConfigText:
             f"{place}: {key} stands there a second time; the service silently takes the last",
             hint="remove one of the two lines",
         )
-    return ConfigText(text=text, document=document, layout=layout_of(document.value))
+    return ConfigText(text=text, document=document, layout=known_layout(text, document))
 
 
 def edit(text: str, values: Mapping[KeyPath, Scalar]) -> str:
     """The text with the values at these paths replaced; every other character stays.
 
-    Raises Refused when the text cannot be read or holds no such path, UsageError for a path that leads to an
-    object or a list.
+    Raises Refused when the text cannot be read, or holds no such path or an object or a list there.
     """
     config = read_config_text(text)
     changes = sorted(((_span(config, path), value) for path, value in values.items()), reverse=True)
@@ -120,9 +128,10 @@ def edit(text: str, values: Mapping[KeyPath, Scalar]) -> str:
 def _span(config: ConfigText, path: KeyPath) -> tuple[int, int]:
     span = config.document.spans.get(path)
     if span is None:
-        raise Refused(f"the configuration has no {dotted(path)}", hint=f"add {dotted(path)} to it by hand")
+        raise missing(config.text, config.document, path)
     if isinstance(value_at(config.document.value, path), list | dict):
-        raise UsageError(f"{dotted(path)} is no single value")
+        place = place_at(config.text, span.start)
+        raise Refused(f"{place}: {dotted(path)} is no single value", hint="write one value in its place")
     return span.start, span.end
 
 
@@ -156,15 +165,16 @@ def edit_settings(text: str, settings: Settings, *, version: str = "", chip: str
     not start with the result, UsageError for settings that MindIE does not have.
     """
     config = read_config_text(text)
-    edited = edit(
-        text, {config.path(_KNOBS[name]): value for name, value in _values(config, settings).items()}
-    )
+    values = {config.path(_KNOBS[name]): value for name, value in _values(config, settings).items()}
+    edited = edit(text, values)
     faults = (
         *_link_faults(settings, version),
         *schedule_faults(parse(edited).value, version=version, chip=chip),
     )
     if faults:
-        raise Refused(f"the service would refuse these values: {faults[0]}", hint=_mend(faults[0]))
+        section = path_of(Field.MAX_BATCH_SIZE, config.layout)[:-1]
+        place = place_of_fault(config.text, config.document, section, faults[0], written=values)
+        raise Refused(f"{place}the service would refuse these values: {faults[0]}", hint=_mend(faults[0]))
     return edited
 
 
@@ -193,15 +203,7 @@ def _values(config: ConfigText, settings: Settings) -> dict[str, Scalar]:
 
 
 def _mend(fault: str) -> str:
-    if "maxPreemptCount" in fault and "cpuMemSize" not in fault:
-        return "lower maxPreemptCount in the service's own configuration"
-    if "maxInputTokenLen" in fault:
-        return "raise maxPrefillTokens to maxInputTokenLen at least"
-    if "maxN" in fault:
-        return "lower maxN"
-    if "cpuMemSize" in fault:
-        return "set maxPreemptCount to 0, or cpuMemSize above 0"
-    return "keep the value within these bounds"
+    return next((mend for parts, mend in _MENDS if all(part in fault for part in parts)), _WITHIN)
 
 
 def settings_of(config: ConfigText) -> Settings:
@@ -224,7 +226,7 @@ def _no_batch(config: ConfigText) -> Refused:
     path = path_of(Field.MAX_BATCH_SIZE, config.layout)
     span = config.document.spans.get(path)
     if span is None:
-        return Refused(f"the configuration has no {dotted(path)}", hint="set it by hand")
+        return missing(config.text, config.document, path)
     place, found = place_at(config.text, span.start), config.text[span.start : span.end][:20]
     return Refused(
         f"{place}: {dotted(path)} is {found}, which is no whole number",
