@@ -32,6 +32,7 @@ def _parts(*texts: str) -> tuple[Sign, ...]:
     return tuple(Sign(text.lower(), re.compile(re.escape(text), re.IGNORECASE)) for text in texts)
 
 
+_VERBS: Final = ("parse", "load", "read", "get")
 _CONFIG: Final = (
     *_parts(
         "Json file is invalid",
@@ -54,10 +55,29 @@ _CONFIG: Final = (
         "only supports atb",
         "modelWeightPath is no folder",
         "Failed to init tls cfg",
+        "nlohmann::detail",
+        "certificate verify failed",
+        "unable to load private key",
+        "Invalid device ID",
     ),
     *_signs(
         ("of param", r"The (?:type|value) of param \w+ (?:should be|for \w+ is invalid)"),
         ("of param", r"The type of param in each \w+"),
+        ("param", r"\b[Pp]aram(?:eter)? \w+ is (?:invalid|illegal|out of)"),
+        *((verb, rf"(?i:\bfail\w* to {verb} (?:the )?[\w./-]*conf(?:ig)?\b)") for verb in _VERBS),
+        *((verb, rf"(?i:\b{verb} [\w./-]*conf(?:ig)?\b.*\bfail)") for verb in _VERBS),
+        ("not found", r"(?i:\bconfig(?:\.json| file)\b.* not found)"),
+        ("not exist", r"(?i:\bconfig(?:\.json| file)\b.* not exist)"),
+        ("config error", r"(?i:\bconfig error\b)"),
+        ("configuration error", r"(?i:\bconfiguration error\b)"),
+        ("invalid value", r"\b[Ii]nvalid value (?:for|of) \w+"),
+        ("is invalid", r"\b(?:max|npu|cpu|prefill|decode|support|model|world|template)[A-Z]\w+ is invalid\b"),
+        ("equal", r"\bworldSize\b.*\bnot equal to\b"),
+        ("maxseqlen", r"\bmaxSeqLen should be\b"),
+        ("certificate", r"(?i:\bfail\w* to (?:load|read|decrypt|verify) .*\bcertificate)"),
+        ("private key", r"(?i:\bfail\w* to (?:load|read|decrypt) .*\bprivate key)"),
+        ("expired", r"(?i:cert\w*\b.* expired)"),
+        ("key password", r"(?i:\bkey password\b.*\b(?:wrong|incorrect|invalid|fail\w*))"),
         ("] is ", r"\b\w+(?:Param|Config)_?[.\w]* \[-?\d+\] is (?:out|less)"),
         ("be 0", r"\bcan ?not be 0\b"),
         ("input ", r"Input \w+ (?:is empty|(?:\[.*\] )?(?:format )?is invalid)"),
@@ -82,12 +102,18 @@ _CONFIG: Final = (
     ),
 )
 _PERMISSION: Final = (
-    *_parts("owner id diff", "Permission denied"),
+    *_parts("owner id diff", "Permission denied", "[Errno 13]", "EACCES", "No space left on device"),
     *_signs(
+        ("/dev/", r"/dev/(?:davinci|devmm|hisi)\w*\b.*(?i:not permitted|denied)"),
+        ("permission", r"(?i:\b(?:open|access|read|write|drv\w+)\b.*\bfail\w*\b.*\bpermission\b)"),
+        ("file permission", r"(?i:\bfile permission of \S+ (?:is not|should|must)\b)"),
         ("check", r"Check[ _]path: .* failed"),
         ("permission failed", r"Check (?:Owner|Other)[\w ]* permission failed"),
         ("is a link", r"\bThe file:? .* is a link\b"),
-        ("read-only file system", r"(?i:error|fail).*Read-only file system"),
+        (
+            "read-only file system",
+            r"(?i:(?:error|fail).*Read-only file system|Read-only file system.*(?:error|fail))",
+        ),
         ("owned by uid", r"\b[Ss]emaphore\b.* owned by uid\b"),
     ),
 )
@@ -96,11 +122,23 @@ _PORT: Final = (
         "Address already in use",
         "Socket bind failed",
         "listen port is occupied",
-        "Failed to listen",
         "is already occupied",
+        "EADDRINUSE",
+        "Address in use",
+        "failed to listen",
+    ),
+    *_signs(
+        (
+            "bind",
+            r"\b(?:fail\w* to bind|bind (?:port )?\d+ fail\w*|bind port .*fail\w*|bind fail\w*.*\bport)",
+        ),
+        *(
+            (word, rf"\bport \d+ (?:(?:is|has been|was) )?(?:already )?{word}\b")
+            for word in ("occupied", "used", "in use", "taken")
+        ),
+        flags=re.IGNORECASE,
     ),
     *_signs(("bound", r"\bport \d+ ha(?:s|ve) (?:already )?been bound"), flags=re.IGNORECASE),
-    *_signs(("already in use", r"\bport \d+ is already in use"), flags=re.IGNORECASE),
 )
 _MEMORY: Final = (
     *_parts(
@@ -114,9 +152,26 @@ _MEMORY: Final = (
         "Failed to apply for memory",
         "npu memory is not enough",
         "std::bad_alloc",
-        "halMemAlloc failed",
+        "ACL_ERROR_RT_MEMORY_ALLOCATION",
+        "oom-kill:",
+        "can't allocate memory",
+        "Failed to allocate memory",
+        "insufficient memory",
+        "insufficient HBM",
     ),
     *_signs(
+        *(
+            (word, rf"(?i:\b(?:device|hbm|npu|cache|kv) mem\w* (?:is )?{word})")
+            for word in ("not enough", "insufficient", "exhausted")
+        ),
+        ("hbm is not enough", r"(?i:\bhbm is not enough)"),
+        ("alloc", r"(?i:\bm?alloc\w* (?:\w+ )?memory\b.*\bfail)"),
+        ("alloc", r"\b(?:halMem|drvMem)Alloc\w* (?:execute )?fail"),
+        ("kv cache memory: -", r"(?i:available kv cache memory: -)"),
+        ("npu oom", r"(?i:\bnpu oom\b)"),
+        ("memoryerror", r"^(?:\w+\.)*MemoryError\b"),
+        ("npu blocks", r"(?i:\bnumber of npu blocks (?:is|must|should)\b)"),
+        ("npumemsize", r"\bnpuMemSize\b.*\btoo (?:large|big)\b"),
         ("malloc", r"\b(?:aclrtMalloc|rtMalloc)\w* (?:execute )?fail"),
         ("207001", r"\berror(?: code| no)?(?: is|[:=])? ?207001\b"),
     ),
@@ -129,13 +184,33 @@ _GRAPH: Final = (
         ("207008", r"\berror(?: code| no)?(?: is|[:=])? ?207008\b"),
         flags=re.IGNORECASE,
     ),
-    *_parts("Insufficient_Stream_Resources", "EL0009"),
+    *_parts("Insufficient_Stream_Resources", "EL0009", "aclmdlRICapture"),
+    *_signs(("graphmanager", r"\bGraphManager\b.*(?i:fail|error)")),
 )
 _MODEL: Final = (
     *_parts(
-        "LLMPythonModel initializes fail", "modelWrapper return status is error", "Failed to init engine"
+        "LLMPythonModel initializes fail",
+        "modelWrapper return status is error",
+        "Failed to init engine",
+        "SafetensorError",
+        "Unrecognized model in",
+        "in loading state_dict",
+        "error while loading shared libraries",
+        "cannot open shared object file",
+        "trust_remote_code",
     ),
     *_signs(
+        ("size mismatch", r"\bsize mismatch for [\w.]+"),
+        ("undefined symbol", r"\bundefined symbol: \w+"),
+        *((word, rf"(?i:\bweights?\b.*\b{word})") for word in ("not exist", "not found", "missing")),
+        ("tokenizer", r"(?i:\btokenizer\b.*\bfail|\bfail\w*\b.*\btokenizer\b)"),
+        ("load model", r"(?i:\bload model\b.*\bfail|\bfail\w* to load model\b)"),
+        ("load the model", r"(?i:\bfail\w* to load the model\b)"),
+        ("not supported", r"(?i:\bmodel (?:type )?\S+ is not supported\b)"),
+        (
+            "error",
+            r"^\s*(?:[\w.]+\.)?(?:Attribute|NotImplemented|Type|Value|Index|Assertion|JSONDecode|UnicodeDecode)Error\b",
+        ),
         ("model", r"[Ff]ailed to init(?:ialize)? (?:the )?model"),
         ("error", r"\b(?:ModuleNotFoundError|ImportError|FileNotFoundError|OSError|KeyError)\b"),
         ("safetensors", r"\bsafetensors\b.*\b(?:fail|error|not found)"),
@@ -153,11 +228,18 @@ _CRASHED: Final = (
         "Segmentation fault",
         "core dumped",
         "daemon killed",
+        "SIGSEGV",
+        "terminate called after throwing",
+        "double free or corruption",
+        "stack smashing detected",
+        "free(): invalid pointer",
+        "段错误",
+        "核心已转储",
         "Failed to init endpoint",
         "Failed to start http wrapper",
         "[Start mindie server] [fail]",
     ),
-    *_signs(("killed", r"^\s*Killed\s*$")),
+    *_signs(("killed", r"^\s*Killed\s*$"), ("已杀死", r"^\s*已杀死\s*$")),
 )
 Tier = tuple[tuple[LaunchCause, tuple[Sign, ...]], ...]
 TIERS: Final[tuple[Tier, ...]] = (

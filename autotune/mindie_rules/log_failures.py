@@ -11,6 +11,10 @@ from autotune.mindie_rules.failure_signs import NO_FAULT, TIERS, Tier
 MOST_LINES: Final = 5
 _ERROR_LINE = re.compile(r"\b(?:ERROR|error|CRITICAL|FATAL)\b|^\w*(?:Error|Exception)\b")
 
+_QUIET = re.compile(r"\[\s*(?:INFO|DEBUG|VERBOSE|TRACE)\s*\]|^\d{4}-\d\d-\d\d \S+ \d+ (?:info|debug|trace) ")
+"""Lines of these levels tell of no failure, whatever a request's text in them says."""
+_WARNING = re.compile(r"\bWARN(?:ING)?\b")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Failure:
@@ -57,6 +61,18 @@ def _cause_of(line: str, tiers: Sequence[Tier]) -> tuple[int, LaunchCause] | Non
     lowered = line.lower()
     if any(words in lowered for words in NO_FAULT):
         return None
+    found = _known(line, lowered, tiers)
+    if found is None or _QUIET.search(line):
+        return None
+    return None if _WARNING.search(line) and _is_done_without(found[1], lowered) else found
+
+
+def _is_done_without(cause: LaunchCause, lowered: str) -> bool:
+    """Whether a service that only warns of this goes on: an import that is missing, a cache that is full."""
+    return cause is LaunchCause.MODEL or (cause is LaunchCause.MEMORY and "out of memory" not in lowered)
+
+
+def _known(line: str, lowered: str, tiers: Sequence[Tier]) -> tuple[int, LaunchCause] | None:
     for number, tier in enumerate(tiers):
         for cause, signs in tier:
             if any(sign.shows(line, lowered) for sign in signs):

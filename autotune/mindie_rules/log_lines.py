@@ -13,22 +13,33 @@ from autotune.errors import LaunchCause
 from autotune.foreign import whole
 from autotune.mindie_rules.log_failures import first_failure
 
-_STARTED = re.compile(r"\bdaemon start success\b|\[Start mindie server\] \[success\]", re.IGNORECASE)
+_STARTED = re.compile(
+    r"daemon start(?:ed)? success(?:fully)?\b|\[Start mindie server\] \[success\]", re.IGNORECASE
+)
 _NOT_STARTED = re.compile(r"\[Start mindie server\] \[fail\]|\breceived exit signal", re.IGNORECASE)
 _BEGINS = re.compile(r"\bLog started at \[|\bg_mainPid\s*=|ConfigManager: Load Config from ")
-_PROCESS = re.compile(r"^\[\d{4}-\d\d-\d\d[^\]]*\]\s*\[(\d+)\]")
-_RANK = re.compile(r"\brank\s*[:=]?\s*(\d+)", re.IGNORECASE)
+_PROCESS = re.compile(
+    r"\[\d{4}-\d\d-\d\d[^\]]*\]\s*\[(\d+)\]"  # 1.0.RC3 and later, also behind a container's own stamp
+    r"|^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\S* (\d+) [a-z]+ "  # 1.0.RC1 and RC2
+    r"|\bpid\s*[:=]\s*(\d+)",
+    re.IGNORECASE,
+)
+_RANK = re.compile(r"(?<![^\W_])rank(?:_?id)?['\"]?\s*[:=]?\s*(\d+)", re.IGNORECASE)
 _MODELS_STATUS = re.compile(r"uri is /v1/models\] \[status code: (\d+)\]")
 
-_CACHE_SHAPE = re.compile(r"k_caches?\[0\]\.shape\s*=\s*torch\.Size\(\[([\d,\s]+)\]?")
+_COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_SHAPE = r"k_caches?(?:\[0\])+\.shape\s*[=:]\s*torch\.Size\(\["
+_CACHE_SHAPE = re.compile(_SHAPE + r"([\d,\s]+)\]")
 _SCHEDULED: Final = (
-    re.compile(r"\bNPU blocks\s*=\s*(\d+)"),
-    re.compile(r"npuBlockNum['\"]?\s*[:=]\s*['\"]?(\d+)"),
+    re.compile(r"\bNPU blocks\s*=\s*(\d+)(?![\d,]\d)"),
+    re.compile(
+        r"(?<![a-z])npu_?Block_?Num['\"]?\s*[:=：]\s*(?:(\d+)(?![\d,]\d)|'(\d+)'|\"(\d+)\")", re.IGNORECASE
+    ),
 )
 """What the scheduler has: one or two fewer than the cache's shape says, since the last are reserved."""
 _ALLOCATED: Final = (
-    re.compile(r"\bnum_npu_blocks\s*[:=]\s*(\d+)"),
-    re.compile(r"k_caches?\[0\]\.shape\s*=\s*torch\.Size\(\[\s*(\d+)"),
+    re.compile(r"\bnum_npu_blocks['\"]?\s*[:=]\s*(\d+)"),
+    re.compile(_SHAPE + r"\s*(\d+)\s*[,\]]"),
     re.compile(r"\binitial KV blocks\s*[:=]?\s*(\d+)", re.IGNORECASE),
 )
 _DIMENSIONS: Final = 4
@@ -82,7 +93,7 @@ class LogReading:
 
 def read_lines(lines: Iterable[str]) -> LogReading:
     """Read the lines of the last start among them; a log file may hold several starts."""
-    last = last_start(tuple(lines))
+    last = last_start(tuple(_COLOURS.sub("", line) if "\x1b" in line else line for line in lines))
     failure = first_failure(last)
     return LogReading(
         blocks=block_count(last),
@@ -106,7 +117,7 @@ def _may_begin(line: str) -> bool:
 
 
 def is_start_line(line: str) -> bool:
-    """Whether this line says that the daemon is up."""
+    """Whether this line says that the daemon is up; another writer's text may be glued to its front."""
     return "success" in line.lower() and _STARTED.search(line) is not None
 
 
@@ -149,7 +160,12 @@ def cache_shape(lines: Sequence[str]) -> CacheShape | None:
 def _last_by_rank(lines: Sequence[str], pattern: re.Pattern[str]) -> dict[str, int]:
     ranks: dict[str, int] = {}
     for line in lines:
-        counts = _numbers(pattern.findall(line)) if _tells_of_blocks(line) else []
+        told = (
+            (found[found.lastindex or 0] for found in pattern.finditer(line))
+            if _tells_of_blocks(line)
+            else ()
+        )
+        counts = [count for count in _numbers(told) if count]  # 0 is what a rank says that has failed
         if counts:
             ranks[_rank_of(line)] = min(counts)
     return ranks
@@ -164,10 +180,10 @@ def _tells_of_blocks(line: str) -> bool:
 
 
 def _rank_of(line: str) -> str:
-    rank, process = _RANK.search(line), _PROCESS.match(line)
+    rank, process = _RANK.search(line), _PROCESS.search(line)
     if rank:
         return f"rank {rank[1]}"
-    return f"process {process[1]}" if process else ""
+    return f"process {process[process.lastindex or 0]}" if process else ""
 
 
 def _models_status(lines: Sequence[str]) -> int | None:

@@ -78,6 +78,32 @@ def test_the_last_of_a_rank_counts_since_a_warm_up_prints_a_small_one_first():
     assert block_count(shapes) == 2176
 
 
+@pytest.mark.parametrize(
+    "prefix",
+    [
+        "[2025-02-10 10:55:23,153] [{}] [28] [llm] [INFO] ",
+        "[2025-02-10T02:55:23.153Z] [{}] [28] ",
+        "2025-02-10T02:55:23Z stdout F [2025-02-10 10:55:23,153] [{}] ",
+        "Feb 10 10:55:23 host1 mindie[5]: [2025-02-10 10:55:23,153] [{}] ",
+        "2024-08-14 13:59:20.267521 14014{} info x.py:5] ",
+        "2024-06-05 07:35:57,341 [INFO] [pid: 25{}] ",
+        "local_rank={} ",
+        "rank_id: {} ",
+    ],
+)
+def test_ranks_are_told_apart_in_every_form_of_a_line(prefix):
+    first, second = prefix.format(4), prefix.format(5)
+    shape = "k_caches[0].shape=torch.Size([{}, 128, 4, 128])".format
+    lines = [first + shape(9), second + shape(9), first + shape(2170), second + shape(2176)]
+    assert block_count(lines) == 2170
+    assert block_count([first + shape(2176) + second + shape(2170)]) == 2170
+
+
+def test_colours_hide_neither_blocks_nor_the_start():
+    found = read_lines(["NPU blocks = \x1b[1m2175\x1b[0m, x", "\x1b[32mDaemon start success!\x1b[0m"])
+    assert (found.blocks, found.started) == (2175, True)
+
+
 def test_what_the_scheduler_has_comes_before_what_was_allocated():
     allocated = log_printing.cache_shape(STAMP, blocks=2176, block_size=128, kv_heads=8, head_size=128)
     scheduled = log_printing.cache_overview(STAMP, npu_blocks=2175, cpu_blocks=0, positions=8192)
@@ -92,6 +118,16 @@ def test_what_the_scheduler_has_comes_before_what_was_allocated():
         ("num_cpu_blocks:100, num_npu_blocks:2048", 2048),
         ("k cache's shape k_caches[0].shape=torch.Size([1747, 128, 1, 128])", 1747),
         ("nothing of the kind", None),
+        ("self.k_caches[0].shape = torch.Size([ 2176,128, 4, 128 ])", 2176),
+        ("k_caches[0].shape=torch.Size([2176, 12", 2176),
+        ("k_caches[0].shape=torch.Size([217", None),
+        ("{'npuBlockNum': '217", None),
+        ('{"npuBlockNum": "2175"}', 2175),
+        ("总块数 npuBlockNum：2175", 2175),
+        ("npuBlockNum: 2,175", None),
+        ("{'kvCacheDescs': [{'npuBlockNum': 4000}, {'npuBlockNum': 2175}]}", 2175),
+        ("free npu blocks: 12, availNpuBlockNum: 12", None),
+        ("NPU blocks = 0", None),
     ],
 )
 def test_older_and_newer_forms_of_the_number_are_read(line, blocks):
@@ -113,6 +149,8 @@ def test_only_the_last_start_of_a_file_counts():
 def test_a_success_line_is_recognised_as_users_retype_it():
     assert is_start_line(log_printing.START_SUCCESS)
     assert is_start_line("daemon start success")
+    assert is_start_line("loading 100 %Daemon start success!")
+    assert is_start_line("Daemon started successfully")
     assert is_start_line(log_printing.server_started(STAMP, host="host1"))
     assert not is_start_line(log_printing.START_FAILED)
 
@@ -155,6 +193,92 @@ def test_every_kind_of_failure_is_told_by_its_lines(lines, cause):
     failure = first_failure(lines)
     assert failure.cause is cause
     assert failure.lines[0] in [line.strip() for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("cause", "lines"),
+    [
+        (
+            LaunchCause.MEMORY,
+            [
+                "[ERROR] alloc device memory failed, size:1234",
+                "[ERROR] drvMemAllocHugePageManaged failed",
+                "ACL_ERROR_RT_MEMORY_ALLOCATION",
+                "KV cache memory is not enough, npuBlockNum is 0",
+                "Available KV cache memory: -0.87 GiB",
+                "MemoryError",
+                "oom-kill:constraint=CONSTRAINT_MEMCG,task=mindie_llm_back",
+                "DefaultCPUAllocator: can't allocate memory: you tried to allocate 12 bytes",
+            ],
+        ),
+        (
+            LaunchCause.PORT,
+            [
+                "bind() failed: EADDRINUSE",
+                "The port 1025 has been used",
+                "Failed to bind 127.0.0.1:1025",
+                "Bind port 1120 failed",
+                "RuntimeError: [1] bind(): port 29500 already in use",
+            ],
+        ),
+        (
+            LaunchCause.PERMISSION,
+            [
+                "open /dev/davinci0: Operation not permitted",
+                "OSError: [Errno 28] No space left on device: '/dev/shm/llm_backend_1'",
+                "mkdir failed: Read-only file system",
+                "The file permission of config.json is not 640",
+            ],
+        ),
+        (
+            LaunchCause.CONFIG,
+            [
+                "terminate: nlohmann::detail::type_error",
+                "Failed to parse config.json",
+                "Config file not exist: /x/conf/config.json",
+                "param maxBatchSize is invalid",
+                "worldSize is not equal to the number of npuDeviceIds",
+                "Failed to load certificate",
+                "unable to load private key",
+                "tlsCert is expired",
+            ],
+        ),
+        (
+            LaunchCause.MODEL,
+            [
+                "safetensors_rust.SafetensorError: Error while deserializing header",
+                "ValueError: Unrecognized model in /data/x",
+                "size mismatch for lm_head.weight",
+                "libatb.so: cannot open shared object file: No such file or directory",
+                "AssertionError: weight lm_head.weight does not exist",
+                "tokenizer init failed",
+                "TypeError: unsupported operand",
+            ],
+        ),
+        (LaunchCause.GRAPH, ["capture_begin failed: aclmdlRICaptureBegin", "GraphManager build failed"]),
+        (LaunchCause.CRASHED, ["*** SIGSEGV received ***", "已杀死", "double free or corruption (out)"]),
+    ],
+)
+def test_other_wordings_of_a_failure_have_the_same_class(cause, lines):
+    assert {line: first_failure([line]) and first_failure([line]).cause for line in lines} == dict.fromkeys(
+        lines, cause
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[2025-12-15 15:19:22.682+08:00] [38] [41] [server] [INFO] prompt: what does out of memory mean?",
+        "2024-08-14 13:59:20.267521 140144 info x.py:5] KeyError: asked by a user",
+        "[DEBUG] ImportError: flash_attn",
+        "WARNING: ImportError: no triton, done without it",
+        "[WARN] KV cache memory is not enough: recompute",
+        "[INFO] port 1025 is used by this service",
+        "[INFO] failed requests: 0",
+    ],
+)
+def test_a_line_that_tells_of_no_failure_is_none_whatever_words_are_in_it(line):
+    assert first_failure([line]) is None
 
 
 def test_a_memory_failure_outranks_the_model_that_did_not_load_for_it():
