@@ -104,7 +104,7 @@ class ProductionService:
         return change
 
     def _addresses(self) -> Addresses:
-        return addresses_of(read_config(self.config_path).config.document.value)
+        return addresses_of(read_config(self.config_path).config.document.value, self.environment)
 
     def _production(self, addresses: Addresses, *, mark: str = "") -> Production:
         commands = commands_of(self.section)
@@ -173,8 +173,8 @@ def bring_back_later(change: ServiceStopped, work_dir: Path) -> None:
 
 def _of_change(change: ServiceStopped, work_dir: Path) -> Production:
     try:
-        addresses = addresses_of(read_config(Path(change.config_path)).config.document.value)
         environment = _environment(change)
+        addresses = addresses_of(read_config(Path(change.config_path)).config.document.value, environment)
     except AutotuneError as error:
         raise NotRestored(
             f"the service that ran before is not back: {error.message}",

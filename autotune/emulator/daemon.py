@@ -70,7 +70,9 @@ def _check(
     launch = count_launch(install)
     provisional = read_served(checked.document, version=emulation.version, blocks=2)
     blocks = loading.kv_blocks(emulation, provisional.rules.max_prefill_tokens, launch)
-    served = read_served(checked.document, version=emulation.version, blocks=blocks.scheduled)
+    served = read_served(
+        checked.document, version=emulation.version, blocks=blocks.scheduled, environment=environment
+    )
     return Start(
         install=install,
         home=home,

@@ -1,13 +1,16 @@
 """Served: the values of config.json that the emulated service works with, from any layout."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from autotune.mindie_rules import fields as config_fields
 from autotune.mindie_rules.bounds import parse_version
-from autotune.mindie_rules.fields import Field, Layout, layout_of
+from autotune.mindie_rules.fields import CONTAINER_IP, CONTAINER_MANAGEMENT_IP, Field, Layout, layout_of
 from autotune.mindie_rules.json_text import JsonValue
 from autotune.simulator.rules import MindieRules
 
+_NOTHING: Final[Mapping[str, str]] = {}
 _BLOCKS_PER_CPU_GIB = 128
 """A block of the worked LLaMA3-8B example takes 8 MiB."""
 
@@ -60,20 +63,25 @@ def _text(document: JsonValue, field: Field, default: str) -> str:
     return config_fields.read_text(document, field) or default
 
 
-def read_served(document: JsonValue, *, version: str, blocks: int) -> Served:
+def read_served(
+    document: JsonValue, *, version: str, blocks: int, environment: Mapping[str, str] = _NOTHING
+) -> Served:
     """The values of a configuration that passed the checks; absent ones have the version's defaults.
 
-    `blocks` are those that the scheduler may give out.
+    `blocks` are those that the scheduler may give out; the addresses of `environment` come first.
     """
     max_seq_len = _number(document, Field.MAX_SEQ_LEN, 2560)
     asked_input = _number(document, Field.MAX_INPUT_TOKEN_LEN, 2048)
-    management_port = _number(document, Field.MANAGEMENT_PORT, 1026)
-    business_host = _text(document, Field.IP_ADDRESS, "127.0.0.1")
-    management_host = _text(document, Field.MANAGEMENT_IP_ADDRESS, business_host)
+    port = _number(document, Field.PORT, 1025)
+    one_plane = layout_of(document) is Layout.GEN1  # 1.0.RC1; RC2 names both
+    management_port = _number(document, Field.MANAGEMENT_PORT, port if one_plane else 1026)
+    business_host = environment.get(CONTAINER_IP) or _text(document, Field.IP_ADDRESS, "127.0.0.1")
+    named_host = _text(document, Field.MANAGEMENT_IP_ADDRESS, business_host)
+    management_host = environment.get(CONTAINER_MANAGEMENT_IP) or named_host
     metrics_port = _number(document, Field.METRICS_PORT, management_port)
     return Served(
         layout=layout_of(document),
-        business=Address(host=business_host, port=_number(document, Field.PORT, 1025)),
+        business=Address(host=business_host, port=port),
         management=Address(host=management_host, port=management_port),
         metrics=Address(host=management_host, port=metrics_port),
         https=bool(config_fields.read_bool(document, Field.HTTPS_ENABLED)),

@@ -44,6 +44,8 @@ class Field(Enum):
     STAGE_SELECT_POLICY = "stage_select_policy"
     DYNAMIC_BATCH_SIZE_ENABLE = "dynamic_batch_size_enable"
     DISTRIBUTED_ENABLE = "distributed_enable"
+    DIST_DP_SERVER_ENABLED = "dist_dp_server_enabled"
+    LAYERWISE_DISAGGREGATED = "layerwise_disaggregated"
     TEMPLATE_TYPE = "template_type"
     TEMPLATE_NAME = "template_name"
     CACHE_BLOCK_SIZE = "cache_block_size"
@@ -117,6 +119,8 @@ _SERVER: Final[Mapping[Field, str]] = {
     Field.TOKEN_TIMEOUT: "tokenTimeout",
     Field.E2E_TIMEOUT: "e2eTimeout",
     Field.INTER_COMM_PORT: "interCommPort",
+    Field.DIST_DP_SERVER_ENABLED: "distDPServerEnabled",
+    Field.LAYERWISE_DISAGGREGATED: "layerwiseDisaggregated",
 }
 _BACKEND: Final[Mapping[Field, str]] = {
     Field.MODEL_INSTANCE_NUMBER: "modelInstanceNumber",
@@ -176,6 +180,11 @@ _ALSO: Final[Mapping[Field, KeyPath]] = {
     Field.NPU_DEVICE_IDS: ("BackendConfig", "ModelDeployConfig", "npuDeviceIds"),
     Field.MODEL_INSTANCE_NUMBER: ("BackendConfig", "ModelDeployConfig", "modelInstanceNumber"),
 }
+
+
+CONTAINER_IP: Final = "MIES_CONTAINER_IP"
+CONTAINER_MANAGEMENT_IP: Final = "MIES_CONTAINER_MANAGEMENT_IP"
+"""Variables that the service takes before ipAddress and managementIpAddress."""
 
 
 def layout_of(document: JsonValue) -> Layout:

@@ -78,7 +78,7 @@ def _with_config(
     return ServiceFacts(
         checks=checks,
         environment=install.environment,
-        ports=addresses_of(config.document).ports,
+        ports=addresses_of(config.document, install.environment).ports,
         max_batch_size=fields.number(Field.MAX_BATCH_SIZE),
         max_link_num=fields.number(Field.MAX_LINK_NUM),
         version=install.version,

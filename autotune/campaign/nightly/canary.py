@@ -40,7 +40,7 @@ def check_served(
     side: HostSide, production: ProductionService, listener: Listener, *, concurrency: int, expected: float
 ) -> None:
     """Put a short load on it. Raises LaunchFailed when it dies or is clearly slower than expected."""
-    addresses = addresses_of(read_config(production.config_path).document)
+    addresses = addresses_of(read_config(production.config_path).document, production.environment)
     endpoint = Endpoint(
         url=addresses.business,
         model_name=side.engine.describe().model_name,

@@ -21,7 +21,7 @@ def refuse_traffic(production: ProductionService, clock: Clock) -> None:
     commands = commands_of(production.section)
     if not production.is_live() or commands is None or commands.before:
         return
-    addresses = addresses_of(read_config(production.config_path).document)
+    addresses = addresses_of(read_config(production.config_path).document, production.environment)
     with ControlPlane(production.tls) as control:
         for _ in range(LOOKS):
             found = counters(control, addresses, monitored=True)

@@ -1,12 +1,24 @@
 """Addresses: where a service with this configuration listens, as a client on the same host reaches it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
-from autotune.mindie_rules.fields import Field, read_bool, read_int, read_text
+from autotune.mindie_rules.fields import (
+    CONTAINER_IP,
+    CONTAINER_MANAGEMENT_IP,
+    Field,
+    Layout,
+    layout_of,
+    read_bool,
+    read_int,
+    read_text,
+)
 from autotune.mindie_rules.json_text import JsonValue
 
 _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - read from a configuration, never bound
-DEFAULT_HOST, DEFAULT_MANAGEMENT_HOST = "127.0.0.1", "127.0.0.2"
+_NOTHING: Final[Mapping[str, str]] = {}
+DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT, DEFAULT_MANAGEMENT_PORT = 1025, 1026
 
 
@@ -48,15 +60,27 @@ class Addresses:
         return f"{self.scheme}://{shown}:{port}"
 
 
-def addresses_of(document: JsonValue) -> Addresses:
-    """Read the addresses from a configuration; what it does not say is as the service's defaults are."""
-    host = read_text(document, Field.IP_ADDRESS) or DEFAULT_HOST
-    management = read_text(document, Field.MANAGEMENT_IP_ADDRESS) or DEFAULT_MANAGEMENT_HOST
+def addresses_of(document: JsonValue, environment: Mapping[str, str] = _NOTHING) -> Addresses:
+    """Read the addresses from a configuration; what it does not say is as the service's defaults are.
+
+    `environment` is what the service is started with: a container's addresses come before those of the file.
+    Source: MindIE service parameter documentation, ipAddress and managementIpAddress.
+    """
+    host = environment.get(CONTAINER_IP) or read_text(document, Field.IP_ADDRESS) or DEFAULT_HOST
+    named = environment.get(CONTAINER_MANAGEMENT_IP) or read_text(document, Field.MANAGEMENT_IP_ADDRESS)
+    management = named or host
+    port = read_int(document, Field.PORT) or DEFAULT_PORT
     return Addresses(
         scheme="https" if read_bool(document, Field.HTTPS_ENABLED) else "http",
         host=_ANY.get(host, host),
-        port=read_int(document, Field.PORT) or DEFAULT_PORT,
+        port=port,
         management_host=_ANY.get(management, management),
-        management_port=read_int(document, Field.MANAGEMENT_PORT) or DEFAULT_MANAGEMENT_PORT,
+        management_port=read_int(document, Field.MANAGEMENT_PORT) or _management_port(document, port),
         metrics_port=read_int(document, Field.METRICS_PORT),
     )
+
+
+def _management_port(document: JsonValue, port: int) -> int:
+    """Where the file names none: 1.0.RC1 has one plane for everything."""
+    oldest = isinstance(document, dict) and layout_of(document) is Layout.GEN1
+    return port if oldest else DEFAULT_MANAGEMENT_PORT

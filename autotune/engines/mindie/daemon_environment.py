@@ -7,6 +7,7 @@ from pathlib import Path
 from autotune.engines.mindie.options import Logs
 from autotune.errors import Refused
 from autotune.mindie_rules.bounds import Stage, Version, parse_version
+from autotune.mindie_rules.fields import CONTAINER_IP, CONTAINER_MANAGEMENT_IP
 from autotune.process.environment import without_proxies
 
 CONFIG_PATH = "MIES_CONFIG_JSON_PATH"
@@ -44,6 +45,8 @@ def daemon_environment(
     env[LOG_PATH] = str(log_directory)
     if config is not None:
         env[CONFIG_PATH] = str(config)
+        for name in (CONTAINER_IP, CONTAINER_MANAGEMENT_IP):  # they come before the copy's loopback addresses
+            env.pop(name, None)
     if monitoring is not None:
         env[MONITOR_MODE] = "1" if monitoring else "0"
     if logs is Logs.PROBING:

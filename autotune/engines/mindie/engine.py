@@ -87,6 +87,7 @@ class MindieEngine:
             chip=options.chip,
             private_path=private_path,
             model_name=options.model_name,
+            environment=options.environment,
         )
         with (
             configured(options, installation, trial),

@@ -10,6 +10,7 @@ from autotune.engines.mindie.addresses import Addresses, addresses_of
 from autotune.engines.mindie.config_file import ConfigFile, read
 from autotune.engines.mindie.daemon_environment import CONFIG_PATH
 from autotune.engines.mindie.marker import Emulated, read_marker
+from autotune.engines.mindie.several_daemons import refuse_deployer
 from autotune.errors import Refused
 
 EXECUTABLES = ("bin/mindieservice_daemon", "bin/mindie_llm_server")
@@ -40,13 +41,14 @@ def find(home: Path, environment: Mapping[str, str]) -> Installation:
             f"there is no MindIE service at {home}",
             hint="set engine.home to the mindie-service directory, or: autotune emulate --install DIR",
         )
+    refuse_deployer(home)
     emulated = read_marker(home)
     config = read(config_path(home, environment))
     return Installation(
         home=home,
         executable=executable_of(home),
         config=config,
-        addresses=addresses_of(config.document),
+        addresses=addresses_of(config.document, environment),
         version=version_of(home) or (emulated.version if emulated else ""),
         emulated=emulated,
     )

@@ -1,5 +1,6 @@
 """Trial: the configuration of one launch, made from the one found, and checked before anything is started."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,9 +43,11 @@ def plan_trial(
     chip: str,
     private_path: Path | None,
     model_name: str | None,
+    environment: Mapping[str, str],
 ) -> Trial:
     """Make the configuration of a launch; a private copy gets free loopback ports.
 
+    `environment` is the captured one; what it says of addresses counts for the service's own file only.
     Raises LaunchFailed(CONFIG), in the daemon's own words where it would refuse the values.
     """
     try:
@@ -55,10 +58,11 @@ def plan_trial(
         business, management, metrics = choose_free(3)
         text = edit_fields(text, private_fields(found, (business, management, metrics)))
     config = read_config_text(text)
+    outside: Mapping[str, str] = environment if private_path is None else {}
     return Trial(
         settings=settings_of(config),
         text=text,
-        addresses=addresses_of(config.document.value),
+        addresses=addresses_of(config.document.value, outside),
         model_name=model_name or config.string(Field.MODEL_NAME) or "",
         private_path=private_path,
     )

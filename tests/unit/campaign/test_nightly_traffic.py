@@ -1,7 +1,7 @@
 """A live service without a hook is left alone while it has traffic, or does not say so."""
 
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import pytest
@@ -19,6 +19,7 @@ WITH_HOOK = ServiceSection(unit="mindie.service", before=("drain",))
 @dataclass
 class Live:
     section: ServiceSection | None
+    environment: dict[str, str] = field(default_factory=dict)
     live: bool = True
     config_path: str = "config.json"
     tls: None = None

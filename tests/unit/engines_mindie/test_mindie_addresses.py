@@ -23,8 +23,23 @@ def test_addresses_of_todays_default_file():
     assert addresses.ports == (1025, 1026, 1027)
 
 
-def test_the_first_layout_has_no_metrics_port():
-    assert addresses_of(document("c02_rc1_chatglm3_6b_tp2")).metrics is None
+def test_the_first_layout_has_no_metrics_port_and_one_plane_for_everything():
+    """The published 1.0.RC1 file has neither managementIpAddress nor managementPort; RC2's own has both."""
+    oldest = addresses_of(document("c02_rc1_chatglm3_6b_tp2"))
+    assert (oldest.metrics, oldest.ports, oldest.management) == (None, (1025,), oldest.business)
+    assert addresses_of(document("c59_rc2_default_no_trailing_newline")).ports == (1025, 1026)
+
+
+def test_addresses_of_a_container_come_before_those_of_the_file():
+    """MindIE service parameter documentation, ipAddress: MIES_CONTAINER_IP is preferred where it exists."""
+    outside = {"MIES_CONTAINER_IP": "192.0.2.7", "MIES_CONTAINER_MANAGEMENT_IP": "192.0.2.8"}
+    addresses = addresses_of(document("c26_llm_server_head"), outside)
+    assert (addresses.business, addresses.management) == ("https://192.0.2.7:1025", "https://192.0.2.8:1026")
+
+
+def test_a_management_address_that_is_not_named_is_the_business_one():
+    text = json.dumps({"BackendConfig": {}, "ServerConfig": {"ipAddress": "192.0.2.7"}})
+    assert addresses_of(parse(text).value).management == "http://192.0.2.7:1026"
 
 
 def test_a_file_without_server_config_listens_where_the_service_does_by_default():

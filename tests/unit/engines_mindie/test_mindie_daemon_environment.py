@@ -44,6 +44,12 @@ def test_a_private_copy_is_named():
     assert "MIES_CONFIG_JSON_PATH" not in built()
 
 
+def test_a_private_copy_is_not_overruled_by_the_addresses_of_a_container():
+    captured = {"MIES_CONTAINER_IP": "192.0.2.7", "MIES_CONTAINER_MANAGEMENT_IP": "192.0.2.8"}
+    assert not captured.keys() & built(captured, config=Path("/work/config.json")).keys()
+    assert built(captured).items() >= captured.items()
+
+
 @pytest.mark.parametrize(("wanted", "value"), [(True, "1"), (False, "0"), (None, "x")])
 def test_monitoring_is_the_same_in_all_launches(wanted, value):
     assert built({"MIES_SERVICE_MONITOR_MODE": "x"}, monitoring=wanted)["MIES_SERVICE_MONITOR_MODE"] == value

@@ -19,7 +19,15 @@ def found(name: str = "c26_llm_server_head"):
 
 
 def plan(config, settings, *, private=None, version="3.0"):
-    return plan_trial(config, settings, version=version, chip="", private_path=private, model_name=None)
+    return plan_trial(
+        config,
+        settings,
+        version=version,
+        chip="",
+        private_path=private,
+        model_name=None,
+        environment={"MIES_CONTAINER_IP": "192.0.2.7"},
+    )
 
 
 def changed(before: str, after: str) -> set[str]:
@@ -46,7 +54,7 @@ def test_in_place_only_the_named_values_differ():
         '"maxBatchSize" : 500,',
         '"supportSelectBatch" : true,',
     }
-    assert trial.addresses.business == "https://127.0.0.1:1025"
+    assert trial.addresses.business == "https://192.0.2.7:1025"  # a container's address comes first
 
 
 def test_a_private_copy_has_loopback_ports_of_its_own(tmp_path):
