@@ -6,6 +6,7 @@ from pathlib import Path
 
 from autotune.engines.mindie.config_file import read as read_config
 from autotune.engines.mindie.config_text import settings_of
+from autotune.engines.mindie.description import CHIP
 from autotune.engines.mindie.trial import edited
 from autotune.engines.vllm.winner import Edit as ScriptEdit
 from autotune.engines.vllm.winner import edit_script, read_text
@@ -41,7 +42,7 @@ def winner_text(campaign: Campaign, winner: Settings, path: Path) -> WinnerText:
 
 def _config(campaign: Campaign, winner: Settings, path: Path) -> WinnerText:
     found = read_config(path)
-    text = edited(found.config, winner, version=campaign.description.version, chip="")
+    text = edited(found.config, winner, version=campaign.description.version, chip=_fact(campaign, CHIP))
     if text == found.text:
         return WinnerText(text=text, changes=False)
     if settings_of(found.config) != campaign.description.incumbent:
@@ -53,8 +54,7 @@ def _config(campaign: Campaign, winner: Settings, path: Path) -> WinnerText:
 
 def _script(campaign: Campaign, winner: Settings, path: Path) -> WinnerText:
     text = read_text(path)
-    gears = next((fact.value for fact in campaign.description.facts if fact.name == "gears"), "")
-    edit: ScriptEdit = edit_script(text, winner, os.environ, gears=gears)
+    edit: ScriptEdit = edit_script(text, winner, os.environ, gears=_fact(campaign, "gears"))
     if edit.text == text:
         return WinnerText(text=text, changes=False)
     known = _sha256_then(campaign)
@@ -64,6 +64,10 @@ def _script(campaign: Campaign, winner: Settings, path: Path) -> WinnerText:
     return WinnerText(
         text=edit.text, changes=True, notes=(*edit.notes, *(() if same else (_otherwise_changed(path),)))
     )
+
+
+def _fact(campaign: Campaign, name: str) -> str:
+    return next((fact.value for fact in campaign.description.facts if fact.name == name), "")
 
 
 def _changed_since(campaign: Campaign, path: Path) -> NotRestored:

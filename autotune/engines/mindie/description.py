@@ -7,12 +7,12 @@ from autotune.engines.mindie.daemon_environment import check_install, hides_bloc
 from autotune.engines.mindie.installation import Installation
 from autotune.engines.mindie.options import MindieOptions
 from autotune.engines.mindie.production import LIVE_HINT
+from autotune.engines.mindie.several_daemons import refuse_several_daemons
 from autotune.engines.tls import Tls, client_context
 from autotune.errors import Refused
 from autotune.mindie_rules.bounds import batch_bounds
 from autotune.mindie_rules.fields import (
     Field,
-    Layout,
     dotted,
 )
 from autotune.model.service import Description, Fact
@@ -20,6 +20,8 @@ from autotune.process.environment import notable
 from autotune.process.ports import listener
 
 DEFAULT_BLOCK_SIZE = 128
+CHIP = "chip"
+"""Fact with the NPU's name, on which the bounds depend."""
 LATENCY_POLICY = 2
 """Of stageSelectPolicy (3.x): 0 prefill first, 1 throughput, 2 latency; supportSelectBatch forces 1."""
 
@@ -72,11 +74,7 @@ def refuse_unusable(installation: Installation, options: MindieOptions, *, live:
 
 def refuse_unfit(path: Path, config: ConfigText) -> None:
     """Raise Refused for a configuration with which readings of one daemon would mean nothing."""
-    if config.layout is Layout.PD or config.flag(Field.MULTI_NODES_INFER_ENABLED):
-        raise Refused(
-            f"{path} is that of a service over several hosts or daemons",
-            hint="tune one daemon by itself: give its own config.json, with multiNodesInferEnabled false",
-        )
+    refuse_several_daemons(path, config)
     if config.flag(Field.DYNAMIC_BATCH_SIZE_ENABLE):
         key = dotted(config.path(Field.DYNAMIC_BATCH_SIZE_ENABLE))
         raise Refused(
@@ -122,6 +120,7 @@ def _facts(installation: Installation, options: MindieOptions) -> tuple[Fact, ..
         ("stage_select_policy", config.number(Field.STAGE_SELECT_POLICY)),
         ("max_preempt_count", config.number(Field.MAX_PREEMPT_COUNT) or None),
         ("model_weights", config.string(Field.MODEL_WEIGHT_PATH)),
+        (CHIP, options.chip or None),
         ("cpus", ",".join(map(str, sorted(options.cpus))) if options.cpus else None),
     )
     return tuple(Fact(name=name, value=str(value)) for name, value in shown if value is not None)

@@ -6,6 +6,7 @@ import pytest
 
 from autotune.engines.mindie.config_text import edit_fields, read_config_text
 from autotune.engines.mindie.description import least_batch, refuse_unfit
+from autotune.engines.mindie.installation import find
 from autotune.errors import Refused
 from autotune.mindie_rules.bounds import batch_bounds, link_bounds
 from autotune.mindie_rules.fields import Field
@@ -45,15 +46,45 @@ def test_a_service_that_schedules_by_latency_targets_is_refused_and_not_overridd
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("c54_pd_motor_user_config_A2", "over several hosts or daemons"),
-        ("c27_ut_config_dynamicbatch", "over several hosts or daemons"),
-        ("c31_ut_utils_plugin_params", "over several hosts or daemons"),
+        (
+            "c54_pd_motor_user_config_A2",
+            r"P/D deployment.* mindie_server_decode_config\.\S+\.maxBatchSize is 64 \(line \d+, column \d+\)",
+        ),
+        ("c27_ut_config_dynamicbatch", r"multiNodesInferEnabled is true \(line \d+, column \d+\)"),
+        ("c31_ut_utils_plugin_params", r"multiNodesInferEnabled is true \(line \d+, column \d+\)"),
     ],
 )
 def test_published_files_that_one_daemon_cannot_be_tuned_with_are_refused(name, words):
     with pytest.raises(Refused, match=words) as refused:
         refuse_unfit(CONFIGS / name, config(name))
     assert refused.value.hint
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "words"),
+    [
+        ('"inferMode" : "standard"', '"inferMode" : "dmi"', "half of a P/D deployment"),
+        ('"distDPServerEnabled":false', '"distDPServerEnabled":true', "behind a coordinator"),
+        (
+            '"layerwiseDisaggregated" : false',
+            '"layerwiseDisaggregated" : true',
+            "layers run on several",
+        ),
+    ],
+)
+def test_one_of_several_daemons_is_refused_with_the_place_that_says_so(before, after, words):
+    text = (CONFIGS / "c26_llm_server_head.json").read_text()
+    assert before in text
+    with pytest.raises(Refused, match=rf"\(line \d+, column \d+\): .*{words}") as refused:
+        refuse_unfit(Path("config.json"), read_config_text(text.replace(before, after)))
+    assert refused.value.hint
+
+
+def test_the_directory_of_a_deployer_is_no_install(tmp_path):
+    (tmp_path / "user_config.json").write_bytes((CONFIGS / "c54_pd_motor_user_config_A2.json").read_bytes())
+    with pytest.raises(Refused, match=r"P/D deployment.*maxBatchSize is 64") as refused:
+        find(tmp_path, {})
+    assert "autotune load --url" in refused.value.hint
 
 
 @pytest.mark.parametrize(
