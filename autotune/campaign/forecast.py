@@ -6,6 +6,7 @@ from statistics import median
 
 from autotune.model.campaign import Campaign, Forecast
 from autotune.model.launch import LaunchRecord, Outcome, Purpose
+from autotune.model.move import VerdictCode
 
 _LOOKS_FIRST, _LOOKS_USUAL, _LOOKS_LATE = 10, 14, 40
 _SHORTEST_BATCH_SECONDS = 15.0
@@ -63,7 +64,7 @@ def timing_of(campaigns: Sequence[Campaign]) -> Timing | None:
     ended = [launch for launch in launches if _measured(launch)]
     restarts = [launch for launch in ended if launch.purpose is not Purpose.SCOUT]
     sweeps = [launch for launch in ended if launch.purpose is Purpose.SCOUT]
-    whole = [len(campaign.launches) for campaign in campaigns if campaign.ended_wall is not None]
+    whole = [len(campaign.launches) for campaign in campaigns if _searched(campaign)]
     if not restarts:
         return None
     return Timing(
@@ -139,7 +140,9 @@ def _launches(strategy: str, known: float | None) -> tuple[int, int, int]:
     fixed = 2 if strategy in _WITH_SWEEP else 1
     pairs = zip(_SEARCH_LAUNCHES[strategy], _CONFIRMATION_LAUNCHES, strict=True)
     few, usual, many = (fixed + search + confirming for search, confirming in pairs)
-    return few, usual if known is None else round(known), many
+    if known is None:
+        return few, usual, many
+    return min(few, round(known)), round(known), max(many, round(known))
 
 
 def _level_seconds(residence: float, looks: int) -> float:
@@ -153,6 +156,12 @@ def _quick_seconds(residence: Residence) -> float:
     if residence.restless:
         return own + max(_QUICK_LONGEST, _QUICK_RESIDENCES * own)
     return own + max(_QUICK_SHORTEST, own)
+
+
+def _searched(campaign: Campaign) -> bool:
+    """Whether the campaign came to an answer; a stopped one does not tell how many launches it takes."""
+    stopped = {VerdictCode.INTERRUPTED, VerdictCode.NOT_MEASURABLE}
+    return campaign.verdict is not None and campaign.verdict.code not in stopped
 
 
 def _measured(launch: LaunchRecord) -> bool:

@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from autotune.campaign.forecast import Residence, Timing, forecast, remaining, timing_of
+from autotune.model.campaign import Verdict
 from autotune.model.launch import LaunchRecord, Outcome, PhaseSeconds, Purpose
+from autotune.model.move import VerdictCode
 from autotune.model.settings import Settings
 
 
@@ -65,10 +67,30 @@ def test_earlier_runs_tell_restarts_sweeps_and_launches_apart(campaign, launch):
         launch(2, Purpose.SCOUT, 900.0),
         launch(3, Purpose.CANDIDATE, 300.0),
     )
-    timing = timing_of((replace(campaign, launches=launches, ended_wall=1.0),))
+    answered = Verdict(code=VerdictCode.INCUMBENT_BEST, reason="little can be missed")
+    timing = timing_of((replace(campaign, launches=launches, verdict=answered),))
     assert (timing.start_seconds, timing.stop_seconds) == (60.0, 10.0)
     assert (timing.level_seconds, timing.sweep_seconds, timing.launches) == (250.0, 900.0, 3)
     assert told(timing=timing).seconds == pytest.approx(3 * 75.0 + 2 * 250.0 + 900.0)
+
+
+@pytest.mark.parametrize("code", [VerdictCode.INTERRUPTED, VerdictCode.NOT_MEASURABLE])
+def test_a_run_that_was_stopped_does_not_tell_how_many_launches_a_search_takes(campaign, launch, code):
+    stopped = replace(
+        campaign,
+        launches=(launch(1, Purpose.INCUMBENT, 200.0),),
+        ended_wall=1.0,
+        verdict=Verdict(code=code, reason="stopped"),
+    )
+    timing = timing_of((stopped,))
+    assert (timing.level_seconds, timing.launches) == (200.0, None)
+
+
+@pytest.mark.parametrize("launches", [1, 30])
+def test_the_usual_time_lies_between_the_low_and_the_high_one(launches):
+    found = told(max_launches=40, timing=Timing(launches=launches))
+    assert found.seconds_low <= found.seconds <= found.seconds_high
+    assert found.launches_low <= launches <= found.launches_high
 
 
 def test_without_a_measured_launch_earlier_runs_tell_nothing(campaign):
