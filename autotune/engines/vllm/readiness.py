@@ -59,7 +59,8 @@ class Start:
         code = self.child.poll()
         if code is not None:
             how = how_it_ended(code, seconds)
-            raise self.watch.failure(how, started=False, otherwise=LaunchCause.UNKNOWN)
+            otherwise = LaunchCause.CRASHED if code < 0 else LaunchCause.UNKNOWN
+            raise self.watch.failure(how, started=False, otherwise=otherwise)
 
     def _missing(self) -> str:
         """Say what is still missing; empty when nothing is."""

@@ -253,7 +253,7 @@ CHINESE = Language(
         LaunchCause.MODEL: "模型加载失败",
         LaunchCause.GRAPH: "图捕获失败",
         LaunchCause.TIMEOUT: "超时未就绪",
-        LaunchCause.CRASHED: "负载下退出",
+        LaunchCause.CRASHED: "异常退出",
         LaunchCause.READ_BACK: "实际值与写入值不符",
         LaunchCause.UNKNOWN: "原因未知",
     },

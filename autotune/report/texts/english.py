@@ -262,7 +262,7 @@ ENGLISH = Language(
         LaunchCause.MODEL: "model did not load",
         LaunchCause.GRAPH: "graph capture failed",
         LaunchCause.TIMEOUT: "not ready in time",
-        LaunchCause.CRASHED: "died under load",
+        LaunchCause.CRASHED: "crashed",
         LaunchCause.READ_BACK: "serves other values than written",
         LaunchCause.UNKNOWN: "cause unknown",
     },
