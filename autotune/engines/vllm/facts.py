@@ -8,6 +8,7 @@ from typing import Final
 from autotune.engines.vllm.entry import Interface, positional_model
 from autotune.engines.vllm.flags import Flag, has, number_of, text_of, texts_of
 from autotune.engines.vllm.serving import GEAR_LIST, Serving
+from autotune.engines.vllm.unreadable import refuse_unreadable
 from autotune.errors import Refused
 from autotune.foreign import json_value, whole
 from autotune.model.settings import Settings
@@ -73,11 +74,13 @@ class ServerFacts:
 def facts_of(serving: Serving, environment: Mapping[str, str]) -> ServerFacts:
     """Read a serving command. Raises Refused for values or a server that this tool can't work with."""
     words = serving.arguments
-    _refuse_unusable(words)
+    refuse_unreadable(serving)
     known = {**environment, **serving.assignments}
     model = text_of(words, Flag.MODEL) or positional_model(words, serving.entry)
     if model is None:
-        raise Refused("the command names no model", hint="vllm serve MODEL, or --model MODEL")
+        raise Refused(
+            f"{serving.where()}the command names no model", hint="vllm serve MODEL, or --model MODEL"
+        )
     port = number_of(words, Flag.PORT)
     host = text_of(words, Flag.HOST) or ""
     tensor = number_of(words, Flag.TENSOR_PARALLEL_SIZE) or number_of(words, Flag.TENSOR_PARALLEL_SHORT) or 1
@@ -169,17 +172,3 @@ def _member(document: str, key: str) -> object:
     except ValueError:
         return None
     return config.get(key) if isinstance(config, dict) else None
-
-
-def _refuse_unusable(words: Sequence[str]) -> None:
-    if has(words, Flag.UDS):
-        raise Refused("the server listens on a Unix socket", hint="leave --uds away for the trials")
-    if has(words, Flag.HEADLESS) or (number_of(words, Flag.NNODES) or 1) > 1:
-        raise Refused(
-            "the command is one part of a server over several hosts", hint="tune a server on one host"
-        )
-    if has(words, Flag.CONFIG) and not has(words, Flag.MAX_NUM_SEQS):
-        raise Refused(
-            "--config names a file, and what it says of max-num-seqs is not read",
-            hint="write --max-num-seqs=N on the command line too; it outranks the file",
-        )

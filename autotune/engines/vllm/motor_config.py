@@ -85,6 +85,15 @@ class MotorConfig:
         del name, value
         return self
 
+    def where(self, flag: Flag | None = None) -> str:
+        """Its keys are named in messages anyway."""
+        del flag
+        return ""
+
+    def hidden(self) -> str:
+        """The file says all."""
+        return ""
+
     def lines(self) -> tuple[str, ...]:
         """The file for a diff."""
         return tuple(self.text.splitlines())

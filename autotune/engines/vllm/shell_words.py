@@ -1,36 +1,58 @@
-"""Words of a shell script with their places, so that one can be replaced and every other byte stays.
+"""Shell words: the simple commands of a script as words, each with its place in the text.
 
-Quotes, escapes, comments and continued lines are read as a POSIX shell reads them; expansions are kept as
-they are written. Here-documents are not understood: their lines are read as words too.
+Only what a script needs whose flags are read and spliced: quotes, escapes, comments, operators, redirections,
+here-documents, expansions in braces and brackets, arrays, line ends of either kind. Nothing is expanded, and
+nothing is run.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from autotune.engines.vllm.shell_stretches import (
+    Quoting,
+    Stretch,
+    closing_bracket,
+    double_quoted,
+    joined,
+    one_stretch,
+)
+
 _OPERATORS: Final = ";&|()<>\n"
 _BLANKS: Final = " \t\r"
 _REDIRECTIONS: Final = "<>"
+_GOES_ON: Final = frozenset({"&&", "||", "|"})
+"""Operators behind which a line may end."""
+_ARRAY: Final = re.compile(r"([A-Za-z_]\w*)(\+?)=")
 
 
 @dataclass(frozen=True, slots=True)
 class ShellWord:
     """One word of a script."""
 
-    text: str
-    """Without its quotes and escapes."""
+    stretches: tuple[Stretch, ...]
     start: int
     end: int
     """Characters of the script that it takes, `end` not included."""
     left_open: bool = False
     """The text ends inside its quote, its bracket or its escape."""
 
+    @property
+    def text(self) -> str:
+        """Without its quotes and escapes."""
+        return "".join(stretch.text for stretch in self.stretches)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ShellCommand:
     """Words up to the next operator, without redirections."""
 
     words: tuple[ShellWord, ...]
+    after: str = ""
+    """The operator before it, such as `&&`; empty at the beginning of a line."""
+    array: str | None = None
+    """The name of the array whose elements these are, instead of a command; with a + where they are added."""
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -38,21 +60,57 @@ class ShellCommand:
         return tuple(word.text for word in self.words)
 
 
+@dataclass(frozen=True, slots=True)
+class _Operator:
+    sign: str
+    at: int
+
+
 def shell_commands(text: str) -> tuple[ShellCommand, ...]:
-    """Every simple command of a script, in order; empty ones are left out."""
-    commands: list[list[ShellWord]] = [[]]
-    skip = False
-    for item in _items(text):
+    """Every simple command of a script, and every array, in order; empty commands are left out."""
+    return tuple(_commands(text))
+
+
+def _commands(text: str) -> Iterator[ShellCommand]:
+    words: list[ShellWord] = []
+    after, skip = "", False
+    items = _items(text)
+    for item in items:
         if isinstance(item, ShellWord):
             if not skip:
-                commands[-1].append(item)
+                words.append(item)
             skip = False
-        elif item in _REDIRECTIONS:
-            _drop_descriptor(text, commands[-1])
+        elif item.sign in _REDIRECTIONS:
+            _drop_descriptor(text, words)
             skip = True
+        elif item.sign == "(" and (name := _array_name(words, item)):
+            words.pop()
+            yield ShellCommand(words=_elements(items), array=name)
         elif not skip:  # the & of 2>&1 belongs to its redirection
-            commands.append([])
-    return tuple(ShellCommand(tuple(words)) for words in commands if words)
+            if words:
+                yield ShellCommand(words=tuple(words), after=after)
+                words, after = [], ""
+            goes_on = item.sign == "\n" and after in _GOES_ON
+            after = after if goes_on else "" if item.sign == "\n" else after + item.sign
+    if words:
+        yield ShellCommand(words=tuple(words), after=after)
+
+
+def _array_name(words: list[ShellWord], bracket: _Operator) -> str | None:
+    """NAME of `NAME=(`, NAME+ of `NAME+=(`."""
+    found = _ARRAY.fullmatch(words[-1].text) if words and words[-1].end == bracket.at else None
+    return None if found is None else found[1] + found[2]
+
+
+def _elements(items: Iterator[ShellWord | _Operator]) -> tuple[ShellWord, ...]:
+    """Words up to the closing bracket, over lines."""
+    words: list[ShellWord] = []
+    for item in items:
+        if isinstance(item, ShellWord):
+            words.append(item)
+        elif item.sign == ")":
+            break
+    return tuple(words)
 
 
 def _drop_descriptor(text: str, words: list[ShellWord]) -> None:
@@ -61,82 +119,86 @@ def _drop_descriptor(text: str, words: list[ShellWord]) -> None:
         words.pop()
 
 
-def _items(text: str) -> Iterator[ShellWord | str]:
-    """Words, and operators as single characters."""
+def _items(text: str) -> Iterator[ShellWord | _Operator]:
+    """Words, and operators as single characters; bodies of here-documents are passed over."""
     at = 0
+    ends: list[tuple[str, bool]] = []
     while at < len(text):
         sign = text[at]
-        if text.startswith("\\\n", at):
+        if width := _between(text, at):
+            at += width
+        elif text.startswith("<<", at) and not text.startswith("<<<", at):
+            yield _Operator("<", at)
+            dash = text.startswith("-", at + 2)
+            at = _after_blanks(text, at + 2 + dash)
+            word = _word(text, at)
+            if word.end > at:
+                yield word
+                ends.append((word.text, dash))
+                at = word.end
+        elif text.startswith("&>", at):
+            yield _Operator(">", at)
             at += 2
-        elif text.startswith("\\\r\n", at):
-            at += 3
-        elif sign in _BLANKS:
-            at += 1
+        elif text.startswith(("<(", ">("), at):
+            end = closing_bracket(text, at + 2, "()") + 1
+            yield ShellWord((Stretch(text[at:end], Quoting.BARE),), at, min(end, len(text)), end > len(text))
+            at = end
         elif sign in _OPERATORS:
-            yield sign
+            yield _Operator(sign, at)
             at += 1
-        elif sign == "#":
-            end = text.find("\n", at)
-            at = len(text) if end < 0 else end
+            while sign == "\n" and ends:
+                at = _after_document(text, at, *ends.pop(0))
         else:
             word = _word(text, at)
             yield word
             at = word.end
 
 
-def _word(text: str, start: int) -> ShellWord:
-    parts: list[str] = []
-    at = start
-    while at < len(text) and text[at] not in _BLANKS and text[at] not in _OPERATORS:
-        if text.startswith("\\\n", at):
-            at += 2
-            continue
-        part, at = _part(text, at)
-        parts.append(part)
-    return ShellWord("".join(parts), start, min(at, len(text)), left_open=at > len(text))
+def _between(text: str, at: int) -> int:
+    """Characters that only stand between words: a blank, a comment, a line end that goes on."""
+    if text[at] in _BLANKS:
+        return 1
+    if text[at] == "#":
+        end = text.find("\n", at)
+        return (len(text) if end < 0 else end) - at
+    return _continuation(text, at)
 
 
-def _part(text: str, at: int) -> tuple[str, int]:
-    """One quoted stretch, one escape, one expansion in braces, or one character."""
-    sign = text[at]
-    if sign == "\\":
-        return text[at + 1 : at + 2], at + 2
-    if sign == "'":
-        end = _closing(text, "'", at + 1)
-        return text[at + 1 : end], end + 1
-    if sign == '"':
-        return _double_quoted(text, at + 1)
-    if text.startswith("${", at):
-        end = _closing(text, "}", at + 2)
-        return text[at : end + 1], end + 1
-    if text.startswith("$(", at):
-        end = _closing_bracket(text, at + 2)
-        return text[at : end + 1], end + 1
-    return sign, at + 1
+def _continuation(text: str, at: int) -> int:
+    """Characters of a line end that a backslash takes away; 0 when there is none here."""
+    return next((len(end) for end in ("\\\n", "\\\r\n") if text.startswith(end, at)), 0)
 
 
-def _double_quoted(text: str, at: int) -> tuple[str, int]:
-    parts: list[str] = []
-    while at < len(text) and text[at] != '"':
-        if text[at] == "\\" and text[at + 1 : at + 2] in {'"', "\\", "$", "`", "\n"}:
-            parts.append("" if text[at + 1] == "\n" else text[at + 1])
-            at += 2
-        else:
-            parts.append(text[at])
-            at += 1
-    return "".join(parts), at + 1
-
-
-def _closing(text: str, sign: str, at: int) -> int:
-    end = text.find(sign, at)
-    return len(text) if end < 0 else end
-
-
-def _closing_bracket(text: str, at: int) -> int:
-    depth = 1
-    while at < len(text):
-        depth += {"(": 1, ")": -1}.get(text[at], 0)
-        if depth == 0:
-            return at
+def _after_blanks(text: str, at: int) -> int:
+    while at < len(text) and text[at] in _BLANKS:
         at += 1
     return at
+
+
+def _after_document(text: str, at: int, end: str, dash: bool) -> int:
+    """Where the script goes on behind a here-document; `at` itself when it never ends, so that it is none."""
+    place = at
+    while place < len(text):
+        stop = text.find("\n", place)
+        stop = len(text) if stop < 0 else stop
+        line = text[place:stop].rstrip("\r")
+        if (line.lstrip("\t") if dash else line) == end:
+            return stop
+        place = stop + 1
+    return at
+
+
+def _word(text: str, start: int) -> ShellWord:
+    stretches: list[Stretch] = []
+    at = start
+    while at < len(text) and text[at] not in _BLANKS and text[at] not in _OPERATORS:
+        if width := _continuation(text, at):
+            at += width
+            continue
+        if text[at] == '"':
+            inside, at = double_quoted(text, at + 1)
+            stretches.extend(inside)
+        else:
+            stretch, at = one_stretch(text, at)
+            stretches.append(stretch)
+    return ShellWord(tuple(joined(stretches)), start, min(at, len(text)), left_open=at > len(text))

@@ -10,7 +10,8 @@ from pathlib import Path
 from autotune.engines.vllm.facts import ServerFacts, facts_of, gears_for
 from autotune.engines.vllm.flags import Flag
 from autotune.engines.vllm.motor_config import MotorConfig
-from autotune.engines.vllm.serving import GEAR_LIST, CommandLine, Script, Serving
+from autotune.engines.vllm.script import Script
+from autotune.engines.vllm.serving import GEAR_LIST, CommandLine, Serving
 from autotune.engines.vllm.start_checks import check_settings
 from autotune.errors import LaunchCause, LaunchFailed
 from autotune.model.settings import Settings

@@ -7,7 +7,9 @@ import pytest
 from autotune.engines.vllm.log_watch import LogWatch
 from autotune.errors import LaunchCause
 
-DEAD_ENGINE = "EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.\n"
+DEAD_ENGINE = (
+    "EngineDeadError: EngineCore encountered an issue. See stack trace (above) for the root cause.\n"
+)
 
 
 def watch_of(tmp_path, text, kills=lambda: 0):
