@@ -97,9 +97,10 @@ soak: $(VENV)/.dev ## One campaign of MINUTES=45 at 1,000 streams: memory, descr
 	@mkdir -p reports/bench
 	$(BIN)/python -m tests.soak --minutes $(MINUTES) --output reports/bench/soak.md
 
-test-vllm: $(VENV)/.dev ## Contract and campaign against real vLLM on CPU (3.4 GB, a quiet machine)
+# a clean machine is done within 20 minutes, setting up included
+test-vllm: $(VENV)/.dev ## Real vLLM on CPU: contract, deaths, a campaign (3.4 GB, 15 minutes, a quiet machine)
 	sh tests/integration/vllm/setup.sh .venv-vllm $(PYTHON)
-	$(BIN)/python -m pytest tests/contracts tests/integration/vllm -k "TestVllm or real"
+	AUTOTUNE_VLLM=$(CURDIR)/.venv-vllm $(BIN)/python -m pytest -m real_vllm --durations=0 --durations-min=5 tests/contracts tests/integration/vllm
 
 demo-vllm: $(VENV)/.runtime ## Tune real vLLM on CPU
 	sh tests/integration/vllm/setup.sh .venv-vllm $(PYTHON)

@@ -1,9 +1,7 @@
 """What every Engine promises, whatever it starts: one suite, run for each of them."""
 
-import os
 from collections.abc import Callable
-from dataclasses import replace
-from pathlib import Path
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -13,13 +11,38 @@ from autotune.engines.rehearsal.engine import RehearsalEngine
 from autotune.engines.rehearsal.options import RehearsalOptions
 from autotune.errors import LaunchCause, LaunchFailed
 from autotune.model.protocols import Engine
+from autotune.model.service import Blocks, Counters, Endpoint
 from autotune.model.settings import Settings
 from autotune.simulator.lengths import synthetic_lengths
 from autotune.simulator.presets import preset
 
 TOO_LARGE = 700
-REAL_VLLM = Path(os.environ.get("AUTOTUNE_VLLM", Path(__file__).parents[2] / ".venv-vllm"))
-"""Where tests/integration/vllm/setup.sh has put vLLM."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One launch, and what was left of it."""
+
+    endpoint: Endpoint
+    blocks: Blocks | None
+    counters: Counters | None
+    afterwards: LaunchFailed | None
+    """What a check says when the launch is over."""
+
+
+def wanted_of(engine: Engine) -> Settings:
+    return replace(engine.describe().incumbent, max_batch_size=300, max_prefill_batch_size=150)
+
+
+def observe(engine: Engine, settings: Settings) -> Observed:
+    with engine.launch(settings) as service:
+        service.check()
+        endpoint, blocks, counters = service.endpoint, service.blocks, service.counters()
+    try:
+        service.check()
+    except LaunchFailed as failure:
+        return Observed(endpoint, blocks, counters, failure)
+    return Observed(endpoint, blocks, counters, None)
 
 
 class EngineContract:
@@ -29,8 +52,12 @@ class EngineContract:
 
     @pytest.fixture
     def wanted(self, engine: Engine) -> Settings:
-        incumbent = engine.describe().incumbent
-        return replace(incumbent, max_batch_size=300, max_prefill_batch_size=150)
+        return wanted_of(engine)
+
+    @pytest.fixture
+    def observed(self, engine: Engine, wanted: Settings) -> Observed:
+        """Of an engine that starts slowly, one for all tests that look at it."""
+        return observe(engine, wanted)
 
     def test_describing_twice_gives_the_same(self, engine):
         assert engine.describe() == engine.describe()
@@ -55,57 +82,41 @@ class EngineContract:
         engine.preview(wanted)
         assert engine.describe() == before
 
-    def test_a_running_service_can_be_loaded(self, engine, wanted):
-        with engine.launch(wanted) as service:
-            assert service.endpoint.url
-            assert service.endpoint.model_name == engine.describe().model_name
-            service.check()
+    def test_a_running_service_can_be_loaded(self, engine, observed):
+        assert observed.endpoint.url
+        assert observed.endpoint.model_name == engine.describe().model_name
 
-    def test_blocks_are_positive_or_unknown(self, engine, wanted):
-        with engine.launch(wanted) as service:
-            assert service.blocks is None or service.blocks.count > 0
+    def test_blocks_are_positive_or_unknown(self, observed):
+        assert observed.blocks is None or observed.blocks.count > 0
 
-    def test_counters_of_an_idle_service_count_nothing(self, engine, wanted):
-        with engine.launch(wanted) as service:
-            counters = service.counters()
-            if counters is not None:
-                assert counters.running in {0, None}
-                assert counters.waiting in {0, None}
-                assert counters.preemptions in {0, None}
-                assert counters.total_blocks is None or counters.total_blocks >= (counters.free_blocks or 0)
+    def test_counters_of_an_idle_service_count_nothing(self, observed):
+        counters = observed.counters
+        if counters is not None:
+            assert counters.running in {0, None}
+            assert counters.waiting in {0, None}
+            assert counters.preemptions in {0, None}
+            assert counters.total_blocks is None or counters.total_blocks >= (counters.free_blocks or 0)
 
-    def test_a_service_is_over_when_its_launch_is(self, engine, wanted):
-        with engine.launch(wanted) as service:
-            pass
-        with pytest.raises(LaunchFailed):
-            service.check()
+    def test_a_service_is_over_when_its_launch_is(self, observed):
+        assert observed.afterwards is not None
 
-    def test_launches_follow_each_other(self, engine, wanted):
-        for settings in (engine.describe().incumbent, wanted):
-            with engine.launch(settings) as service:
-                service.check()
-
-    @pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
-    def test_an_error_in_the_body_comes_out_and_the_next_launch_works(self, engine, wanted, error):
-        with pytest.raises(error), engine.launch(wanted):
-            raise error
+    def test_launches_follow_each_other_also_after_errors_in_their_bodies(self, engine, wanted):
+        for settings, error in (
+            (wanted, KeyboardInterrupt),
+            (engine.describe().incumbent, ZeroDivisionError),
+        ):
+            with pytest.raises(error), engine.launch(settings):
+                raise error
         with engine.launch(wanted) as service:
             service.check()
 
-    def test_a_start_that_fails_has_its_class_and_its_lines(self, engine, wanted):
+    def test_a_start_that_fails_has_its_class_and_its_lines_and_the_next_one_works(self, engine, wanted):
+        before = engine.describe()
         large = replace(wanted, max_batch_size=TOO_LARGE)
         with pytest.raises(LaunchFailed) as failure, engine.launch(large):
             pytest.fail("it started")
         assert failure.value.cause is self.too_large
         assert failure.value.lines
-
-    def test_after_a_start_that_failed_the_next_one_works_and_nothing_has_changed(self, engine, wanted):
-        before = engine.describe()
-        with (
-            pytest.raises(LaunchFailed),
-            engine.launch(replace(wanted, max_batch_size=TOO_LARGE)),
-        ):
-            pytest.fail("it started")
         assert engine.describe() == before
         with engine.launch(wanted) as service:
             service.check()
@@ -136,15 +147,21 @@ class TestVllmOnItsStandIn(EngineContract):
 
 
 @pytest.mark.slow
+@pytest.mark.real_vllm
 @pytest.mark.timeout(600)
-@pytest.mark.skipif(
-    not (REAL_VLLM / "bin" / "vllm").exists(), reason=f"no vLLM in {REAL_VLLM}: make test-vllm"
-)
 class TestVllm(EngineContract):
     """Real vLLM on CPU takes any number of sequences that a batch of tokens can hold."""
 
     too_large = LaunchCause.CONFIG
 
-    @pytest.fixture
+    @pytest.fixture(scope="class")
     def engine(self, make_real_vllm: Callable) -> Engine:
         return make_real_vllm("--max-num-seqs", "128", "--max-num-batched-tokens", str(TOO_LARGE - 1))
+
+    @pytest.fixture(scope="class")
+    def wanted(self, engine: Engine) -> Settings:
+        return wanted_of(engine)
+
+    @pytest.fixture(scope="class")
+    def observed(self, engine: Engine, wanted: Settings) -> Observed:
+        return observe(engine, wanted)

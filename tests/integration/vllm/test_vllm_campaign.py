@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-REAL = Path(os.environ.get("AUTOTUNE_VLLM", ROOT / ".venv-vllm"))
+GRID = (1, 2, 4, *range(8, 129, 8))
 PROFILE = """
 name: stand-in
 engine:
@@ -98,15 +98,33 @@ def wait_for(condition, seconds: float = 60.0) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1200)
-@pytest.mark.skipif(not (REAL / "bin" / "vllm").exists(), reason=f"no vLLM in {REAL}: make test-vllm")
-def test_real_vllm_with_a_small_cache_is_tuned_from_its_default_in_few_launches(tmp_path):
-    """Measured by hand on two cores: 128 runs at 1707, 48 at 2134 token/s (restarts, one value each)."""
-    options = ("--set", f"store.state={tmp_path / 'state'}", "--output", str(tmp_path / "report"))
-    result = tune(ROOT / "profiles" / "vllm-cpu-tiny.yaml", *options, timeout=1150)
+@pytest.mark.real_vllm
+@pytest.mark.timeout(900)
+def test_real_vllm_is_tuned_from_its_own_default(tmp_path):
+    """Readings are cut short here: what the profile is for is shown by tests/bench/vllm.
+
+    Measured on two quiet cores with AVX512: 128 runs at 1707, 48 at 2134 token/s (a restart each).
+    """
+    home = Path(os.environ["AUTOTUNE_VLLM"])
+    values = {
+        "engine.home": home,
+        "model.path": home / "tiny-qwen2",
+        "store.state": tmp_path / "state",
+        "measuring.level_cap": "30s",
+        "search.max_launches": 4,
+    }
+    options = [word for name, value in values.items() for word in ("--set", f"{name}={value}")]
+    output = ("--output", str(tmp_path / "report"))
+    result = tune(ROOT / "profiles" / "vllm-cpu-tiny.yaml", *options, *output, timeout=850)
     assert result["restored"]
+    assert not result["emulated"]
     assert result["incumbent"]["settings"] == {"max_batch_size": 128}
-    assert len(result["launches"]) <= 8
-    assert all(launch["blocks"] == 257 for launch in result["launches"])
-    assert 24 <= result["best"]["settings"]["max_batch_size"] <= 64
-    assert result["launches"][0]["levels"][0]["preemptions"] > 0
+    launches = result["launches"]
+    assert [launch["purpose"] for launch in launches[:2]] == ["incumbent", "scout"]
+    assert len(launches) <= 4
+    assert all(launch["outcome"] == "ended" and launch["blocks"] == 257 for launch in launches)
+    assert launches[0]["levels"][0]["preemptions"] > 0
+    assert len({level["concurrency"] for level in launches[1]["levels"]}) >= 4
+    restarted = [launch["settings"]["max_batch_size"] for launch in launches[2:]]
+    assert all(size in GRID and size <= 128 for size in restarted), restarted
+    assert (tmp_path / "report").exists()

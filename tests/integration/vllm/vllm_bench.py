@@ -19,7 +19,7 @@ from autotune.model.change import Change
 
 FAKE = Path(__file__).with_name("fake_vllm.py")
 REAL = Path(os.environ.get("AUTOTUNE_VLLM", Path(__file__).parents[3] / ".venv-vllm"))
-"""Where setup.sh has put real vLLM."""
+"""Where setup.sh has put real vLLM; tests marked real_vllm use it, and run where AUTOTUNE_VLLM names it."""
 REAL_FLAGS = (
     "--served-model-name", "tiny", "--max-model-len", "512", "--block-size", "32",
     "--num-gpu-blocks-override", "257", "--enforce-eager", "--no-enable-prefix-caching",
@@ -159,17 +159,17 @@ def vllm(make_vllm) -> VllmBench:
     return make_vllm()
 
 
-@pytest.fixture
-def make_real_vllm(tmp_path) -> Callable[..., VllmEngine]:
+@pytest.fixture(scope="class")
+def make_real_vllm(tmp_path_factory) -> Callable[..., VllmEngine]:
     """Engines on real vLLM with the tiny model of setup.sh."""
-    journal = Journal()
+    journal, root = Journal(), tmp_path_factory.mktemp("real-vllm")
     variables = {"HF_HUB_OFFLINE": "1", "VLLM_NO_USAGE_STATS": "1", "VLLM_CPU_KVCACHE_SPACE": "1"}
 
     def make(*more: str, **changes) -> VllmEngine:
         options = VllmOptions(
-            work_dir=tmp_path / "work",
+            work_dir=root / "work",
             journal=journal,
-            environment={"PATH": os.environ["PATH"], "HOME": str(tmp_path), **variables},
+            environment={"PATH": os.environ["PATH"], "HOME": str(root), **variables},
             command=(str(REAL / "bin" / "vllm"), "serve", str(REAL / "tiny-qwen2"), *REAL_FLAGS, *more),
             start_timeout=180.0,
         )
