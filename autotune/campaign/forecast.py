@@ -10,8 +10,9 @@ from autotune.model.move import VerdictCode
 
 _LOOKS_FIRST, _LOOKS_USUAL, _LOOKS_LATE = 10, 14, 40
 _SHORTEST_BATCH_SECONDS = 15.0
-_QUICK_SHORTEST, _QUICK_LONGEST, _QUICK_RESIDENCES = 45.0, 90.0, 4.0
-"""A sweep level reads 45 s or more; a restless service 90 s, or four residence times."""
+_SWEEP_SHORTEST, _SWEEP_LONGEST = 20.0, 90.0
+_SWEEP_RESIDENCES, _RESTLESS_RESIDENCES = 2.0, 2.5
+"""A sweep level reads until it is sure: two residence times mostly; of a restless service two and a half."""
 SWEEP_LEVELS = 8
 _SEARCH_LAUNCHES = {"guide": (2, 3, 5), "scout": (2, 3, 5), "grid": (7, 8, 11), "multi": (4, 6, 8)}
 """Candidates of each strategy: few, usual, many (search bench)."""
@@ -99,7 +100,7 @@ def forecast(
             level = min(cap_seconds, _level_seconds(residence.restart, looks)) / time_scale
         sweep = timing.sweep_seconds
         if sweep is None:
-            sweep = SWEEP_LEVELS * min(cap_seconds, _quick_seconds(residence)) / time_scale
+            sweep = SWEEP_LEVELS * min(cap_seconds, _sweep_level_seconds(residence)) / time_scale
         sweeps = 1 if strategy in _WITH_SWEEP and launches > 1 else 0
         return launches * timing.around + (launches - sweeps) * level + sweeps * sweep
 
@@ -150,12 +151,11 @@ def _level_seconds(residence: float, looks: int) -> float:
     return 2 * residence + looks * max(residence, _SHORTEST_BATCH_SECONDS)
 
 
-def _quick_seconds(residence: Residence) -> float:
-    """One residence time to settle; then one, or as long as a restless service takes."""
+def _sweep_level_seconds(residence: Residence) -> float:
+    """One residence time to settle; then as long as it takes to be sure."""
     own = residence.sweep
-    if residence.restless:
-        return own + max(_QUICK_LONGEST, _QUICK_RESIDENCES * own)
-    return own + max(_QUICK_SHORTEST, own)
+    reading = (_RESTLESS_RESIDENCES if residence.restless else _SWEEP_RESIDENCES) * own
+    return own + min(max(_SWEEP_SHORTEST, reading), _SWEEP_LONGEST)
 
 
 def _searched(campaign: Campaign) -> bool:

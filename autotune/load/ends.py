@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from autotune.load.measuring import thorough
-from autotune.statistics.window import SteadyWindow, WindowStatus
+from autotune.statistics.window import SteadyWindow
 
 BUCKET_SECONDS = 0.5
 """Of the service's clock, while a steady window is read."""
@@ -20,8 +19,8 @@ class UntilSure:
     half_width: float
     cap_seconds: float
     stop_below: float | None = None
-    thorough: bool = False
-    """Read by the rule of final levels, however wide the wanted interval is; see measuring/thorough."""
+    alone: bool = False
+    """A single test: read until the interval is as narrow as wanted, however wide that is."""
 
     @property
     def bucket_seconds(self) -> float:
@@ -30,28 +29,13 @@ class UntilSure:
 
     def window(self, bucket_seconds: float) -> SteadyWindow:
         """The window that decides."""
-        wanted = thorough.window_half_width(self.half_width) if self.thorough else self.half_width
         return SteadyWindow(
-            half_width=wanted,
+            half_width=self.half_width,
             cap_seconds=self.cap_seconds,
             stop_below=self.stop_below,
             bucket_seconds=bucket_seconds,
+            alone=self.alone,
         )
-
-    @property
-    def sure_at(self) -> float | None:
-        """Half-width that ends the test when it was seen twice, if the window alone does not decide."""
-        return thorough.sure_at(self.half_width) if self.thorough else None
-
-    def stated(self, status: WindowStatus) -> float | None:
-        """The half-width to state, a fraction."""
-        return thorough.stated(self.half_width, status.half_width) if self.thorough else status.half_width
-
-    def capped(self, status: WindowStatus) -> bool:
-        """Whether the time ran out first."""
-        if not self.thorough:
-            return status.capped
-        return status.capped and thorough.capped(self.half_width, status.half_width)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -69,10 +53,6 @@ class ForSeconds:
         """A window that only the time ends."""
         return SteadyWindow(half_width=_NEVER_SURE, cap_seconds=self.seconds, bucket_seconds=bucket_seconds)
 
-    def stated(self, status: WindowStatus) -> float | None:
-        """What the window computed: nothing was stopped for it."""
-        return status.half_width
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ForRequests:
@@ -88,10 +68,6 @@ class ForRequests:
     def window(self, bucket_seconds: float) -> None:
         """No window: the steady part is found afterwards, between ramp and drain."""
         del bucket_seconds
-
-    def stated(self, status: WindowStatus) -> float | None:
-        """What the window computed."""
-        return status.half_width
 
 
 End = UntilSure | ForSeconds | ForRequests

@@ -140,7 +140,6 @@ def _rules(test: LoadTest, plan: LoadPlan) -> WatchRules:
         bucket_seconds=plan.bucket_seconds,
         duration=test.end.seconds / test.time_scale if isinstance(test.end, ForSeconds) else None,
         stop_when_sure=isinstance(test.end, UntilSure),
-        sure_at=test.end.sure_at if isinstance(test.end, UntilSure) else None,
         streaming=test.target.streaming,
         tokens_an_event=test.tokens_an_event,
         stall_seconds=_silence(test, plan) if test.rate is None else float("inf"),

@@ -149,7 +149,7 @@ def _end(options: LoadOptions) -> End:
     if options.duration is not None:
         return ForSeconds(seconds=seconds_of(options.duration, "--duration"))
     wanted = fraction_of(options.half_width or _DEFAULT_HALF_WIDTH, "--half-width")
-    return UntilSure(half_width=wanted, cap_seconds=seconds_of(options.cap, "--cap"), thorough=True)
+    return UntilSure(half_width=wanted, cap_seconds=seconds_of(options.cap, "--cap"), alone=True)
 
 
 def _dataset(options: LoadOptions) -> Dataset:

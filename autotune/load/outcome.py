@@ -69,9 +69,9 @@ def _span(test: LoadTest, plan: LoadPlan, watch: LevelWatch, tally: Tally) -> Sp
         end=end,
         seconds=status.seconds / test.time_scale,
         rate=status.tokens_per_second * test.time_scale,
-        half_width=test.end.stated(status),
+        half_width=status.half_width,
         batch_means=tuple(mean * test.time_scale for mean in status.batch_means),
-        capped=isinstance(test.end, UntilSure) and test.end.capped(status),
+        capped=isinstance(test.end, UntilSure) and status.capped,
     )
 
 

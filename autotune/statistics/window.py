@@ -7,17 +7,20 @@ from itertools import pairwise
 
 from autotune.statistics.intervals import MeanInterval, batch_means_interval
 from autotune.statistics.steady import mser5
+from autotune.statistics.wander import values_a_group, wander_interval
 
 QUICK_FROM = 0.015
-"""Wanted half-widths above this fraction are read by the quick rule of sweep levels."""
+"""Wanted half-widths above this fraction are read by the rule of sweep levels, or of single tests."""
 _GROWTH = 1.4
 _PLATEAU_SHARE = 0.9
 _FEWEST_BATCHES = 3
-_LONGEST_IN_RESIDENCES = 4.0
-_WIDEST_FACTOR = 4.2
-"""Of a computed interval, for windows so short that they show nothing of a slow wander; see Rule.factor."""
-_UNSEEN_SECONDS = 70.0
-"""How slow a wander may be that a short window must allow for."""
+_BATCHES = 10
+"""Until the first look."""
+_BELOW_SHARE = 0.3
+"""Of that window, after which a sure loser may be ended."""
+_BELOW_SECONDS = 10.0
+_TRANSIENT = 0.1
+"""Share of the speed by which what is dropped for being unsteady differs from the rest."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,70 +48,74 @@ class WindowStatus:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
-    """How long to settle and how to cut batches, in residence times W of a request."""
+    """How long to settle and to read; W is how long a request stays."""
 
     settle: float
-    batch: float
+    """In W."""
+    cut: bool
+    """Whether MSER-5 may drop more; a short window has nothing to spare for it."""
+    whole_batches: bool
+    """Batches of at least W; else a tenth of the first look's window."""
     shortest_batch: float
-    longest_batch: float
-    batches: int
+    """Seconds."""
+    longest_first: float
+    """Seconds within which the first look comes, however long W is."""
+    longest_in_first: float
+    """A level ends as it is after so many times what it reads until its first look, ..."""
     longest_reading: float
-    """Seconds, or four residence times where these are longer, after which a level ends as it is."""
+    """... and at the latest after so many seconds, or with its first look."""
     stop_share: float
     """A level ends when its interval is this share of the wanted one."""
     plain_share: float
     """An interval this far inside the wanted one is stated as it is; see `_stated`."""
-    chosen_seconds: float = 0.0
-    """Added to `_UNSEEN_SECONDS` where a level ends because its interval looks narrow."""
-    seen_from: float = math.inf
-    """Seconds from which a window shows the wander by itself."""
 
-    def factor(self, seconds: float, *, chosen: bool = False) -> float:
-        """By how much an interval computed within so many seconds is widened.
+    @property
+    def shortest_reading(self) -> float:
+        """Seconds."""
+        return _BATCHES * self.shortest_batch
 
-        The batches of a window that is hardly longer than the wander of the speed lie on one slope of it:
-        their spread, and their correlation too, come out too small. The factor holds the truth in 19 of 20
-        simulated levels whose speed wanders by up to 3 % with a time constant of 20 s. It is larger for a
-        `chosen` look, one that ends the level by what it shows: that favours lucky looks.
-        """
-        if seconds >= self.seen_from:
-            return 1.0
-        unseen = _UNSEEN_SECONDS + (self.chosen_seconds if chosen else 0.0)
-        return min(_WIDEST_FACTOR, 1.0 + unseen / seconds)
-
-    def reading_seconds(self, residence: float) -> float:
-        """Longest time to read after settling."""
-        return max(self.longest_reading, _LONGEST_IN_RESIDENCES * residence)
+    def first_reading(self, residence: float) -> float:
+        """Seconds to read before the first look."""
+        if self.whole_batches:
+            return _BATCHES * max(residence, self.shortest_batch)
+        return max(self.shortest_reading, min(residence, self.longest_first))
 
     def batch_seconds(self, residence: float) -> float:
         """Length of a batch."""
-        return min(max(self.batch * residence, self.shortest_batch), self.longest_batch)
+        return self.first_reading(residence) / _BATCHES
+
+    def reading_seconds(self, residence: float) -> float:
+        """Longest time to read."""
+        first = self.first_reading(residence)
+        return max(first, min(self.longest_in_first * first, self.longest_reading))
 
 
 FINAL_RULE = Rule(
     settle=2.0,
-    batch=1.0,
+    cut=True,
+    whole_batches=True,
     shortest_batch=15.0,
-    longest_batch=math.inf,
-    batches=10,
+    longest_first=math.inf,
+    longest_in_first=math.inf,
     longest_reading=math.inf,
     stop_share=0.8,
     plain_share=0.3,
-    seen_from=140.0,
 )
-"""Drop 2 W, batches of max(W, 15 s), first look after 10: holds its interval when the speed wanders."""
-QUICK_RULE = Rule(
-    settle=1.0,
-    batch=1 / 6,
-    shortest_batch=4.5,
-    longest_batch=15.0,
-    batches=10,
-    longest_reading=90.0,
+"""Drop 2 W, batches of max(W, 15 s), first look after 10."""
+SINGLE_RULE = Rule(
+    settle=2.0,
+    cut=True,
+    whole_batches=False,
+    shortest_batch=1.0,
+    longest_first=90.0,
+    longest_in_first=math.inf,
+    longest_reading=math.inf,
     stop_share=1.0,
-    plain_share=0.3,
-    chosen_seconds=65.0,
+    plain_share=0.5,
 )
-"""One W to settle, 45 s to read, a restless service 90 s and no longer: its interval then is wide."""
+"""A test that stands alone and wants more than 1.5 %: 2 W to settle, then until its interval is narrow."""
+SWEEP_RULE = replace(SINGLE_RULE, settle=1.0, cut=False, longest_in_first=2.5, longest_reading=90.0)
+"""One W to settle and one W (10 to 90 s) to read; a restless service two and a half, 90 s at most."""
 
 
 class SteadyWindow:
@@ -116,6 +123,7 @@ class SteadyWindow:
 
     `add` is called once a bucket; it is cheap between looks, and the looks are geometrically spaced.
     W, the residence time of a request, is running requests over request rate (Little), queue excluded.
+    A test that stands `alone` has no other levels beside it, and is read until it is sure.
     """
 
     def __init__(
@@ -126,6 +134,7 @@ class SteadyWindow:
         stop_below: float | None = None,
         bucket_seconds: float = 0.5,
         confidence: float = 0.95,
+        alone: bool = False,
     ) -> None:
         if half_width <= 0.0 or cap_seconds <= 0.0 or bucket_seconds <= 0.0:
             raise ValueError("half_width, cap_seconds and bucket_seconds must be positive")
@@ -134,13 +143,14 @@ class SteadyWindow:
         self._stop_below = stop_below
         self._bucket = bucket_seconds
         self._confidence = confidence
-        self._rule = QUICK_RULE if half_width > QUICK_FROM else FINAL_RULE
+        wide = SINGLE_RULE if alone else SWEEP_RULE
+        self._rule = wide if half_width > QUICK_FROM else FINAL_RULE
         self._tokens = array("d")
         self._token_sums = array("d", [0.0])
         self._running_sums = array("d", [0.0])
         self._completion_sums = array("d", [0.0])
-        self._next_look = self._rule.batches * self._rule.shortest_batch
-        self._next_below_look = _FEWEST_BATCHES * self._rule.shortest_batch
+        self._next_look = self._rule.shortest_reading
+        self._next_below_look = _BELOW_SECONDS
         self._status = WindowStatus(
             seconds=0.0,
             tokens_per_second=None,
@@ -199,18 +209,31 @@ class SteadyWindow:
 
     def _cut(self, residence: float) -> float:
         """Seconds to drop: the rule's settling time, MSER-5's cut or the ramp, whichever is longest."""
-        return max(self._rule.settle * residence, mser5(self._tokens) * self._bucket, self._ramp_seconds())
+        settled = max(self._rule.settle * residence, self._ramp_seconds())
+        return max(settled, self._transient()) if self._rule.cut else settled
+
+    def _transient(self) -> float:
+        """Seconds that MSER-5 would drop, where their speed is another one.
+
+        Where the speed wanders MSER-5 keeps what looks even, so that it would choose the luckiest part.
+        """
+        n, cut = len(self._tokens), mser5(self._tokens)
+        if not cut:
+            return 0.0
+        before = self._token_sums[cut] / cut
+        after = (self._token_sums[n] - self._token_sums[cut]) / (n - cut)
+        return cut * self._bucket if abs(before - after) > _TRANSIENT * after else 0.0
 
     def _look(self, now: float) -> None:
         residence = self._residence()
         if residence is None:
             self._next_look = now + max(1.0, 0.05 * now)
             return
-        batch = self._rule.batch_seconds(residence)
-        earliest = self._rule.settle * residence + self._rule.batches * batch
+        first = self._rule.first_reading(residence)
+        earliest = self._rule.settle * residence + first
         if now >= earliest:
             cut = self._cut(residence)
-            earliest = cut + self._rule.batches * batch
+            earliest = cut + first
             if now >= earliest:
                 self._judge(now, cut, residence)
                 return
@@ -219,31 +242,29 @@ class SteadyWindow:
 
     def _judge(self, now: float, cut: float, residence: float) -> None:
         batch = self._rule.batch_seconds(residence)
-        interval, means = self._interval(now, cut, batch, chosen=True)
+        interval, means = self._interval(now, cut, batch)
         length, longest = now - cut, self._rule.reading_seconds(residence)
         wanted = self._rule.stop_share * self._wanted
         narrow = interval.relative <= wanted
         given_up = not narrow and length >= longest
-        self._next_look = cut + self._next_length(length, batch, longest)
+        self._next_look = cut + min(_GROWTH * length, max(longest, length + self._bucket))
         growth = max(_GROWTH, (interval.relative / wanted) ** 2)
         left = min(length * (growth - 1.0), self._cap - now, max(0.0, longest - length))
         done = narrow or given_up
         self._set(interval, means, batch, seconds_left=0.0 if done else left, done=done, capped=given_up)
 
-    def _next_length(self, length: float, batch: float, longest: float) -> float:
-        """A short reading is looked at twice only: each further look would favour lucky ones."""
-        if math.isinf(longest):
-            return _GROWTH * length
-        return max(length + batch, longest)
-
     def _look_below(self, now: float) -> None:
         residence = self._residence()
-        batch = self._rule.batch_seconds(residence or 0.0)
+        if residence is None or self._stop_below is None:
+            self._next_below_look = now + self._rule.batch_seconds(0.0)
+            return
+        batch = self._rule.batch_seconds(residence)
         self._next_below_look = now + batch
-        if residence is None or now < self._rule.settle * residence + _FEWEST_BATCHES * batch:
+        least = max(_BELOW_SECONDS, _BELOW_SHARE * self._rule.first_reading(residence))
+        if now < self._rule.settle * residence + least:
             return
         cut = self._cut(residence)
-        if now < cut + _FEWEST_BATCHES * batch or self._stop_below is None:
+        if now < cut + least:
             return
         interval, means = self._interval(now, cut, batch)
         if interval.mean + interval.half_width < self._stop_below:
@@ -261,24 +282,31 @@ class SteadyWindow:
             if batch >= self._bucket:
                 interval, means = self._interval(now, cut, batch)
                 narrow = interval.relative <= self._rule.stop_share * self._wanted
-                capped = not narrow or len(means) < self._rule.batches
+                capped = not narrow or len(means) < _BATCHES
                 self._set(interval, means, batch, seconds_left=0.0, done=True, capped=capped)
                 return
         self._report(seconds_left=0.0, done=True, capped=True)
 
-    def _interval(
-        self, now: float, cut: float, batch: float, *, chosen: bool = False
-    ) -> tuple[MeanInterval, tuple[float, ...]]:
-        """Interval over whole batches that end now and begin after the cut."""
+    def _interval(self, now: float, cut: float, batch: float) -> tuple[MeanInterval, tuple[float, ...]]:
+        """Interval over whole batches that end now and begin after the cut.
+
+        Ten batches of at least 15 s show a wander by their own scatter; shorter windows do not.
+        """
         width = max(1, round(batch / self._bucket))
         end = round(now / self._bucket)
         count = max(2, int((end - cut / self._bucket) / width + 1e-9))
+        means = self._means(end, count, width)
+        if self._rule.whole_batches and count >= _BATCHES:
+            return batch_means_interval(means, confidence=self._confidence), means
+        group = values_a_group(count * width, self._bucket)
+        values = self._means(end, max(_FEWEST_BATCHES, count * width // group), group)
+        return wander_interval(values, group * self._bucket, confidence=self._confidence), means
+
+    def _means(self, end: int, count: int, width: int) -> tuple[float, ...]:
+        """Tokens a second of the last `count` stretches of `width` buckets before bucket `end`."""
         sums = self._token_sums
         edges = [end - width * (count - i) for i in range(count + 1)]
-        means = tuple((sums[b] - sums[a]) / ((b - a) * self._bucket) for a, b in pairwise(edges))
-        interval = batch_means_interval(means, confidence=self._confidence)
-        factor = self._rule.factor(count * width * self._bucket, chosen=chosen)
-        return replace(interval, half_width=factor * interval.half_width), means
+        return tuple((sums[b] - sums[a]) / ((b - a) * self._bucket) for a, b in pairwise(edges))
 
     def _stated(self, computed: float) -> float:
         """The half-width to state for a computed one, both fractions.

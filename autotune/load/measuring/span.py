@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from autotune.load.client.recorder import Bucket
-from autotune.statistics.intervals import batch_means_interval
-from autotune.statistics.window import FINAL_RULE
+from autotune.statistics.wander import values_a_group, wander_interval
 
 _PLATEAU_SHARE = 0.95
 _FEWEST_BUCKETS = 5
@@ -66,15 +65,23 @@ def _with_interval(
         return Span(begin=begin, end=end, seconds=seconds, rate=rate or None, half_width=None)
     edges = [round(index * len(tokens) / batches) for index in range(batches + 1)]
     means = tuple(math.fsum(tokens[low:high]) / ((high - low) * width) for low, high in pairwise(edges))
-    interval = batch_means_interval(means)
     return Span(
         begin=begin,
         end=end,
         seconds=seconds,
         rate=rate,
-        half_width=FINAL_RULE.factor(seconds * scale) * interval.half_width / rate,
+        half_width=_half_width(tokens, width * scale),
         batch_means=means,
     )
+
+
+def _half_width(tokens: Sequence[float], seconds: float) -> float:
+    """A fraction; `seconds` are those of one bucket, by the service's clock."""
+    group = values_a_group(len(tokens), seconds)
+    count = len(tokens) // group
+    first = len(tokens) - count * group
+    sums = [math.fsum(tokens[at : at + group]) for at in range(first, len(tokens), group)]
+    return wander_interval(sums, group * seconds).relative
 
 
 def _usual(counts: Sequence[int]) -> float:

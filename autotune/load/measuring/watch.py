@@ -7,8 +7,6 @@ from enum import Enum, unique
 from autotune.load.client.recorder import Bucket
 from autotune.statistics.window import SteadyWindow, WindowStatus
 
-_NARROW_LOOKS = 2
-
 
 @unique
 class Stop(Enum):
@@ -29,9 +27,6 @@ class WatchRules:
     duration: float | None = None
     """Stop then, whatever the window says."""
     stop_when_sure: bool = True
-    sure_at: float | None = None
-    """Also stop once the window's half-width (a fraction) was this narrow in two looks one after the other:
-    with a single one, lucky looks would end the tests of a service whose speed wanders."""
     streaming: bool = True
     tokens_an_event: float = 1.0
     """Where the service tells no counts."""
@@ -60,8 +55,6 @@ class LevelWatch:
         self._seen = 0
         self._silent = 0
         self._failures = 0
-        self._last_look: tuple[float, ...] = ()
-        self._narrow_looks = 0
         self.factor: float | None = None
         """Tokens an event that the window was fed with; None until it is known."""
         self.fed = 0
@@ -94,15 +87,8 @@ class LevelWatch:
         if rules.duration is not None and self._seen * rules.bucket_seconds >= rules.duration - 1e-9:
             self.stop = self.stop or Stop.ENOUGH
         status = self.status()
-        if status is not None and rules.stop_when_sure and self._is_sure(status):
+        if status is not None and rules.stop_when_sure and status.done:
             self.stop = self.stop or Stop.ENOUGH
-
-    def _is_sure(self, status: WindowStatus) -> bool:
-        at, width = self._rules.sure_at, status.half_width
-        if at is not None and width is not None and status.batch_means != self._last_look:
-            self._last_look = status.batch_means
-            self._narrow_looks = self._narrow_looks + 1 if width <= at else 0
-        return status.done or self._narrow_looks >= _NARROW_LOOKS
 
     def _notice_death(self, bucket: Bucket) -> None:
         if bucket.events or bucket.completions:

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.load.client.recorder import Bucket
-from autotune.load.measuring.thorough import stated, sure_at, window_half_width
 from autotune.load.measuring.watch import LevelWatch, WatchRules
 from autotune.statistics.window import QUICK_FROM, SteadyWindow, WindowStatus
 
@@ -44,12 +43,11 @@ class Line:
 def run(seed: int, wander: float, wanted: float, *, quick: bool) -> tuple[WindowStatus, float, float]:
     """The window's end, the seconds that it took, and the half-width that is stated."""
     source = random.Random(seed)
-    window = SteadyWindow(half_width=wanted if quick else window_half_width(wanted), cap_seconds=CAP)
+    window = SteadyWindow(half_width=wanted, cap_seconds=CAP, alone=not quick)
     rules = WatchRules(
         concurrency=RUNNING,
         bucket_seconds=WIDTH,
         stall_seconds=math.inf,
-        sure_at=None if quick else sure_at(wanted),
     )
     watch = LevelWatch(rules=rules, window=window)
     keep = math.exp(-WIDTH / TAU)
@@ -63,8 +61,7 @@ def run(seed: int, wander: float, wanted: float, *, quick: bool) -> tuple[Window
         count += 1
         if watch.see([bucket(round(tokens), round(RUNNING * filled), ended)]):
             status = window.status()
-            half = status.half_width if quick else stated(wanted, status.half_width)
-            return status, count * WIDTH, half
+            return status, count * WIDTH, status.half_width
 
 
 def bucket(tokens: int, running: int, ended: int) -> Bucket:

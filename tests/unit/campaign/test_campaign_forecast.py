@@ -39,13 +39,13 @@ def launch(reading):
 
 def test_a_scout_takes_one_sweep_and_its_restarts():
     """Seven launches of 125 s around; six restarts of 2 x 20 + 14 x 20 s, one sweep of 8 x (20 + 45) s."""
-    assert told().seconds == pytest.approx(7 * 125.0 + 6 * 320.0 + 8 * 65.0)
+    assert told().seconds == pytest.approx(7 * 125.0 + 6 * 320.0 + 8 * 60.0)
 
 
 def test_a_restless_service_is_read_as_long_as_it_may_be():
-    """Restarts to the cap, sweep levels 90 s."""
+    """Restarts to the cap, sweep levels two and a half residence times."""
     found = told(residence=Residence(restart=20.0, sweep=20.0, restless=True))
-    assert found.seconds == pytest.approx(7 * 125.0 + 6 * 600.0 + 8 * 110.0)
+    assert found.seconds == pytest.approx(7 * 125.0 + 6 * 600.0 + 8 * 70.0)
 
 
 def test_low_usual_and_high_are_in_order_and_inside_the_budget():

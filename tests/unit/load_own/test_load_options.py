@@ -15,7 +15,7 @@ def made(**values):
 
 
 def test_the_interval_is_one_percent_when_nothing_is_said():
-    assert made().end == UntilSure(half_width=0.01, cap_seconds=600.0, thorough=True)
+    assert made().end == UntilSure(half_width=0.01, cap_seconds=600.0, alone=True)
 
 
 @pytest.mark.parametrize(
@@ -23,7 +23,7 @@ def test_the_interval_is_one_percent_when_nothing_is_said():
     [
         ({"requests": 7}, ForRequests(count=7)),
         ({"duration": "90s"}, ForSeconds(seconds=90.0)),
-        ({"half_width": "2%", "cap": "5m"}, UntilSure(half_width=0.02, cap_seconds=300.0, thorough=True)),
+        ({"half_width": "2%", "cap": "5m"}, UntilSure(half_width=0.02, cap_seconds=300.0, alone=True)),
     ],
 )
 def test_a_test_ends_as_it_was_asked_to(values, end):

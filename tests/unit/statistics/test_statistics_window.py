@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune.statistics.window import FINAL_RULE, QUICK_RULE, SteadyWindow
+from autotune.statistics.window import SWEEP_RULE, SteadyWindow
 
 BUCKET = 0.5
 RATE = 3000.0
@@ -48,27 +48,49 @@ def test_a_quiet_service_is_measured_in_two_residence_times_and_ten_batches():
     assert (status.capped, status.below, status.seconds_left) == (False, False, 0.0)
 
 
-def test_a_sweep_level_takes_one_residence_time_to_settle_and_45_s_to_read():
-    window = simulate(1, half_width=0.02, residence=24.0)
-    assert 69.0 <= window.elapsed <= 85.0
-    assert window.status().seconds >= 45.0
+def test_a_sweep_level_takes_one_residence_time_to_settle_and_one_to_read():
+    window = simulate(1, half_width=0.03, residence=24.0, noise=0.002)
+    assert 48.0 <= window.elapsed <= 52.0
+    assert window.status().seconds == pytest.approx(24.0, abs=3.0)
+
+
+@pytest.mark.parametrize(
+    ("residence", "first", "longest"), [(2.0, 10.0, 25.0), (24.0, 24.0, 60.0), (200.0, 90.0, 90.0)]
+)
+def test_a_sweep_level_reads_10_to_90_s(residence, first, longest):
+    assert (SWEEP_RULE.first_reading(residence), SWEEP_RULE.reading_seconds(residence)) == (first, longest)
 
 
 def test_a_sweep_level_of_a_restless_service_ends_soon_and_says_how_little_it_knows():
-    window = simulate(1, half_width=0.02, noise=0.9)
-    assert 95.0 <= window.elapsed <= 150.0
+    window = simulate(1, half_width=0.02, wander=0.05)
+    assert window.elapsed <= 12.0 + 2.5 * 12.0 + 2.0
     assert window.status().capped
     assert window.status().half_width > 0.04
 
 
-@pytest.mark.parametrize(
-    ("seconds", "chosen", "factor"), [(20.0, False, 4.2), (70.0, False, 2.0), (90.0, True, 2.5)]
-)
-def test_an_interval_of_a_short_window_allows_for_a_wander_that_it_can_not_see(seconds, chosen, factor):
-    assert QUICK_RULE.factor(seconds, chosen=chosen) == pytest.approx(factor)
-    assert FINAL_RULE.factor(150.0) == 1.0 < FINAL_RULE.factor(100.0)
-    short, long = (simulate(1, cap_seconds=cap).status().half_width for cap in (40.0, 400.0))
-    assert short > 2 * long
+@pytest.mark.parametrize("wander", [0.0, 0.01, 0.03])
+@pytest.mark.parametrize("wanted", [0.02, 0.03])
+def test_the_interval_of_a_sweep_level_holds_the_truth_too(wander, wanted):
+    held = 0
+    for seed in range(60):
+        status = simulate(seed, wander=wander, half_width=wanted).status()
+        held += abs(status.tokens_per_second / RATE - 1.0) <= status.half_width
+    assert held >= 54
+
+
+def test_a_test_that_stands_alone_is_read_until_it_is_sure():
+    alone = simulate(3, half_width=0.02, wander=0.02, alone=True, cap_seconds=3000.0)
+    assert not alone.status().capped
+    assert alone.status().half_width == 0.02
+    assert alone.elapsed > simulate(3, half_width=0.02, wander=0.02).elapsed
+
+
+@pytest.mark.parametrize("wanted", [0.01, 0.02])
+def test_a_slow_beginning_is_dropped_whole(wanted):
+    window = SteadyWindow(half_width=wanted, cap_seconds=600.0, alone=True)
+    while not window.status().done:
+        window.add(1500.0 * (0.7 if window.elapsed < 30.0 else 1.0), 256.0, 11)
+    assert window.status().tokens_per_second == pytest.approx(3000.0, rel=1e-3)
 
 
 def test_batches_are_never_shorter_than_a_residence_time():
