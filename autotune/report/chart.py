@@ -15,6 +15,7 @@ CHINESE_FONTS = (
     "WenQuanYi Zen Hei",
     "SimHei",
 )
+PIXELS_AN_INCH = 144
 COLOURS = {
     PointKind.INCUMBENT: "#57606a",
     PointKind.CANDIDATE: "#0b5cad",
@@ -40,6 +41,8 @@ def chinese_fonts() -> tuple[str, ...]:
 def images(plot: Plot, names: Mapping[PointKind, str], flag_name: str) -> tuple[bytes, bytes]:
     """PNG and SVG of the chart, the same bytes for the same plot. The names go into the legend."""
     import matplotlib as mpl
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     with mpl.rc_context(
         {
@@ -51,15 +54,17 @@ def images(plot: Plot, names: Mapping[PointKind, str], flag_name: str) -> tuple[
     ):
         figure = _figure(plot, names, flag_name)
         png, svg = io.BytesIO(), io.BytesIO()
-        figure.savefig(png, format="png", dpi=144, metadata={"Software": None})
-        figure.savefig(svg, format="svg", metadata={"Date": None, "Creator": None})
+        # savefig() would draw each of the two twice
+        FigureCanvasAgg(figure).print_png(png, metadata={"Software": None})
+        figure.set_layout_engine("none")  # the places stay as they were found for the first
+        FigureCanvasSVG(figure).print_svg(svg, metadata={"Date": None, "Creator": None})
     return png.getvalue(), svg.getvalue()
 
 
 def _figure(plot: Plot, names: Mapping[PointKind, str], flag_name: str) -> Any:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.0, 4.6), layout="constrained")
+    figure = Figure(figsize=(9.0, 4.6), dpi=PIXELS_AN_INCH, layout="constrained")
     axes = figure.add_subplot()
     _draw_background(axes, plot)
     for trace in plot.traces:

@@ -300,5 +300,7 @@ def broken(text: str, width: float) -> tuple[str, ...]:
 
 def text_width(text: str) -> float:
     """About how wide a text of the chart is, in its units."""
+    if text.isascii():
+        return 0.56 * TEXT_SIZE * len(text)
     wide = sum(east_asian_width(sign) in {"W", "F"} for sign in text)
     return 0.56 * TEXT_SIZE * (len(text) - wide) + 1.04 * TEXT_SIZE * wide

@@ -1,6 +1,8 @@
 """Limits: limits, ceiling and language as the profile gives them, read from the text that was stored."""
 
 import re
+from functools import lru_cache
+from typing import Any
 
 import yaml
 
@@ -16,7 +18,7 @@ _RATE = re.compile(r"\d+(?:\.\d+)?")
 def profile_limits(campaign: Campaign) -> tuple[Limit, ...]:
     """The limits of the profile; none where its text has none or cannot be read."""
     try:
-        document = yaml.safe_load(campaign.profile_text)
+        document = _document(campaign.profile_text)
         texts = document["objective"]["limits"]
         return tuple(parse_limit(text) for text in texts)
     except (yaml.YAMLError, KeyError, TypeError, ValueError):
@@ -26,7 +28,7 @@ def profile_limits(campaign: Campaign) -> tuple[Limit, ...]:
 def profile_language(campaign: Campaign) -> str:
     """The language that the profile wants reports in, `en` or `zh`."""
     try:
-        given = yaml.safe_load(campaign.profile_text)["report"]["language"]
+        given = _document(campaign.profile_text)["report"]["language"]
     except (yaml.YAMLError, KeyError, TypeError):
         return "en"
     return "zh" if given == "zh" else "en"
@@ -35,7 +37,7 @@ def profile_language(campaign: Campaign) -> str:
 def profile_ceiling(campaign: Campaign) -> float | None:
     """Tokens a second of the bare model in a static test: `report.ceiling`, else the file that was read."""
     try:
-        given = yaml.safe_load(campaign.profile_text)["report"]["ceiling"]
+        given = _document(campaign.profile_text)["report"]["ceiling"]
     except (yaml.YAMLError, KeyError, TypeError):
         given = None
     if isinstance(given, int | float) and given > 0:
@@ -43,3 +45,9 @@ def profile_ceiling(campaign: Campaign) -> float | None:
     told = next((fact.value for fact in campaign.environment if fact.name == STATIC_TEST), "")
     match = _RATE.match(told)
     return float(match[0]) if match else None
+
+
+@lru_cache(maxsize=1)
+def _document(text: str) -> Any:
+    """The profile's text read, once for all that look into it. Raises YAMLError."""
+    return yaml.safe_load(text)

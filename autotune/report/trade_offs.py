@@ -19,8 +19,8 @@ KEPT, BROKEN, OPEN = "kept", "broken", "open"
 
 def trade_offs(campaign: Campaign) -> tuple[SettingValue, ...]:
     """Values that no other value beats in throughput, TTFT and TPOT at once, fastest first."""
-    values = setting_values(campaign)
-    kept = [value for value in values if not any(_beats(other, value) for other in values)]
+    all_merits = [(value, _merits(value)) for value in setting_values(campaign)]
+    kept = [value for value, merits in all_merits if not any(_beat(other, merits) for _, other in all_merits)]
     return tuple(sorted(kept, key=lambda value: -value.tokens_per_second))
 
 
@@ -130,8 +130,7 @@ def _keeps_cell(judgement: str, language: Language) -> Cell:
     return text_cell(word, tone)
 
 
-def _beats(one: SettingValue, other: SettingValue) -> bool:
-    ours, theirs = _merits(one), _merits(other)
+def _beat(ours: tuple[float, ...], theirs: tuple[float, ...]) -> bool:
     return ours != theirs and all(mine >= its for mine, its in zip(ours, theirs, strict=True))
 
 
