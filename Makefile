@@ -83,7 +83,7 @@ bench: $(VENV)/.dev ## Measure the hot paths beside their rivals; on a quiet mac
 	$(BIN)/python tests/bench/load/bench.py all --seconds 20 | tee reports/bench/load.txt
 	$(BIN)/python -m tests.bench.search --split test --repetitions 1 --noise 0.02 --workers 2 | tee reports/bench/search.txt
 
-test-fleet: $(VENV)/.dev ## Four agents on one study; PostgreSQL must be installed (a quiet machine)
+test-fleet: $(VENV)/.dev ## Four agents on one study; PostgreSQL must be installed
 	AUTOTUNE_REQUIRE_POSTGRESQL=1 $(BIN)/python -m pytest -m fleet
 
 MINUTES ?= 45
