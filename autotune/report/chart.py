@@ -55,9 +55,11 @@ def images(plot: Plot, names: Mapping[PointKind, str], flag_name: str) -> tuple[
         figure = _figure(plot, names, flag_name)
         png, svg = io.BytesIO(), io.BytesIO()
         # savefig() would draw each of the two twice
-        FigureCanvasAgg(figure).print_png(png, metadata={"Software": None})
+        pixels: Any = FigureCanvasAgg(figure)
+        pixels.print_png(png, metadata={"Software": None})
         figure.set_layout_engine("none")  # the places stay as they were found for the first
-        FigureCanvasSVG(figure).print_svg(svg, metadata={"Date": None, "Creator": None})
+        vectors: Any = FigureCanvasSVG(figure)
+        vectors.print_svg(svg, metadata={"Date": None, "Creator": None})
     return png.getvalue(), svg.getvalue()
 
 
