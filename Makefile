@@ -51,12 +51,12 @@ test-pythons: ## The fast tests on every other Python that is here, each in an e
 		$(MAKE) --no-print-directory unit VENV=.venv-$$version PYTHON=$$python || exit 1; \
 	done
 
-# seconds for each target; REPORT= writes no page
+# seconds of CPU for each target; REPORT= writes no page
 SECONDS ?= 600
 REPORT ?= reports/bench/fuzz.md
 
-fuzz: $(VENV)/.fuzz ## Give every parser hostile input, SECONDS=600 each; writes reports/bench/fuzz.md
-	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(REPORT),--report $(REPORT))
+fuzz: $(VENV)/.fuzz ## Give every parser hostile input, SECONDS=600 each, or ONLY=name; writes reports/bench/fuzz.md
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --only "$(ONLY)" $(if $(REPORT),--report $(REPORT))
 
 wheelhouse: $(VENV)/.runtime ## All run-time wheels and our own, PLATFORM=aarch64 PYTHON=3.11, for a host without a network
 	@$(BIN)/python -m tests.airgap.collect $(if $(PLATFORM),--machine $(PLATFORM)) $(if $(VERSION),--python $(VERSION))
