@@ -14,6 +14,9 @@ INSTALL := $(PIP) install --no-compile --require-hashes --only-binary :all:
 # the stand-in of `make demo`: small, so that its whole curve is seen in a minute
 EMULATED := --blocks 136 --max-batch-size 22 --time-scale 40 --port 0
 
+# where it is set, each of the many processes would compile every package anew
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test check unit test-pythons fuzz audit wheelhouse try-wheelhouse wheels docs bench torture soak test-fleet test-vllm demo-vllm sample lock clean
 
