@@ -17,6 +17,9 @@ EMULATED := --blocks 136 --max-batch-size 22 --time-scale 40 --port 0
 # where it is set, each of the many processes would compile every package anew
 unexport PYTHONDONTWRITEBYTECODE
 
+# small matrices: the threads of two test workers would only wait for each other, and spin
+test check unit test-pythons: export OMP_NUM_THREADS := 1
+
 .DEFAULT_GOAL := help
 .PHONY: help demo test check unit test-pythons fuzz audit wheelhouse try-wheelhouse wheels docs bench torture soak test-fleet test-vllm demo-vllm sample lock clean
 
