@@ -21,7 +21,7 @@ unexport PYTHONDONTWRITEBYTECODE
 test check unit test-pythons: export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit test-pythons fuzz audit wheelhouse try-wheelhouse wheels docs bench torture soak test-fleet test-vllm demo-vllm sample lock clean
+.PHONY: help demo test check unit test-pythons fuzz audit wheelhouse try-wheelhouse try-containerfile wheels docs bench torture soak test-fleet test-vllm demo-vllm sample lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -70,6 +70,10 @@ wheelhouse: $(VENV)/.runtime ## All run-time wheels and our own, PLATFORM=aarch6
 try-wheelhouse: $(VENV)/.runtime ## Install here from such a folder alone, and run the command
 	@$(BIN)/python -m tests.airgap.collect --output .wheelhouse
 	@sh tests/airgap/install.sh .wheelhouse/cp* $(BIN)/python $(VENV)-airgap
+
+try-containerfile: $(VENV)/.runtime ## Play the Containerfile over this host's root, without a network and without an engine (root)
+	@$(BIN)/python -m tests.airgap.collect --output .wheelhouse
+	@$(BIN)/python -m tests.airgap.image .wheelhouse/cp*
 
 wheels: $(VENV)/.runtime ## For every locked dependency the aarch64 wheel of each Python; writes reports/bench/wheels.md
 	@$(BIN)/python -m tests.airgap.table --report reports/bench/wheels.md
