@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from autotune.campaign.forecast import Timing
 from autotune.campaign.host.npu_gate import NpuGate, chips_of
 from autotune.campaign.sides.ground import Ground, ground_of
 from autotune.campaign.sides.load import source_of
@@ -18,6 +19,8 @@ from autotune.profile.schema import Profile
 from autotune.store.state import StateDirectory
 
 _APIS = ("openai", "openai-chat", "vllm")
+_STARTS_A_TIMEOUT = 6.0
+"""A start usually takes so small a part of the time that it is given; a stop takes a second (measured)."""
 
 
 def vllm_side(profile: Profile, state: StateDirectory, run: str, listener: Listener) -> HostSide:
@@ -46,6 +49,11 @@ def vllm_side(profile: Profile, state: StateDirectory, run: str, listener: Liste
         clock=ground.clock,
         journal=ground.journal,
         blocks=engine.fixed_blocks,
+        timing=Timing(
+            start_seconds=profile.engine.start_timeout / _STARTS_A_TIMEOUT,
+            stop_seconds=1.0,
+            warm_up_seconds=2.0,
+        ),
         host_lines=host.lines(),
         facts=host.facts,
         settings=lambda tell: host.during(ground.journal, tell),
