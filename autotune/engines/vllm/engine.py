@@ -9,7 +9,7 @@ from autotune.engines.vllm.compiling import NO_GRAPHS, compile_graphs
 from autotune.engines.vllm.defaults import default_max_num_seqs
 from autotune.engines.vllm.description import describe, refuse_unusable
 from autotune.engines.vllm.directory import is_compiled, make_directory
-from autotune.engines.vllm.facts import facts_of
+from autotune.engines.vllm.facts import ServerFacts, facts_of
 from autotune.engines.vllm.launching import launched
 from autotune.engines.vllm.options import VllmOptions
 from autotune.engines.vllm.running import RunningVllm
@@ -89,7 +89,7 @@ class VllmEngine:
     def _compile(self, settings: Settings) -> None:
         """A start only to compile, where graphs are kept and none are there; once, where none appear."""
         options = self._options
-        keeps = facts_of(self._read(), options.environment).keeps_graphs and self._finds_graphs
+        keeps = self.facts.keeps_graphs and self._finds_graphs
         if not keeps or is_compiled(options.work_dir, settings):
             return
         with self._started(settings) as service:
@@ -99,14 +99,19 @@ class VllmEngine:
             options.listener(Warned(message=NO_GRAPHS, hint="look at the first latencies of each launch"))
 
     @property
+    def facts(self) -> ServerFacts:
+        """What the command says of the server as it is served, not of trials."""
+        return facts_of(self._read(), self._options.environment)
+
+    @property
     def fixed_blocks(self) -> int | None:
         """KV blocks where the command fixes them; else only a launch tells."""
-        return facts_of(self._read(), self._options.environment).blocks
+        return self.facts.blocks
 
     @property
     def ranks(self) -> int:
         """Devices that the command takes: tensor times pipeline parallel ranks."""
-        return facts_of(self._read(), self._options.environment).ranks
+        return self.facts.ranks
 
     def _read(self) -> Serving:
         if self._options.script is None:
