@@ -37,14 +37,20 @@ def _figure(hosts: tuple[HostReport, ...]) -> Any:
             axes.plot(ends, [place, place], color="#d0d7de", linewidth=2, zorder=1)
     _draw(axes, [report.incumbent for report in hosts], "s", FOUND, "found on the host")
     _draw(axes, [report.best for report in hosts], "o", BEST, "best")
-    axes.set_yticks(places, [plot_label(name) for name in names(hosts)])
+    axes.set_yticks(places, _labels(hosts))
     axes.set_ylim(len(hosts) - 0.5, -0.5)
-    axes.set_xlabel("output tokens/s" + (" (emulated)" if any(report.emulated for report in hosts) else ""))
+    axes.set_xlabel("output tokens/s")
     axes.grid(visible=True, axis="x", color="#d0d7de", linewidth=0.6)
     axes.spines[["top", "right", "left"]].set_visible(False)
     axes.tick_params(axis="y", length=0)
     axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, frameon=False, fontsize="small")
     return figure
+
+
+def _labels(hosts: tuple[HostReport, ...]) -> list[str]:
+    """What stands beside each row; what was emulated or rehearsed is named so."""
+    shown = zip(names(hosts), hosts, strict=True)
+    return [plot_label(name) + (" (emulated)" if report.emulated else "") for name, report in shown]
 
 
 def _draw(axes: Any, sides: list[Side | None], shape: str, colour: str, label: str) -> None:
