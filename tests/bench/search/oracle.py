@@ -12,14 +12,14 @@ from zlib import crc32
 
 import numpy as np
 
+from autotune.statistics.window import SteadyWindow, WindowStatus
 from tests.bench.search.curves import Curve
 
-_BETWEEN = 0.16
 LEVEL_CAP = 600.0
-_FINAL_BATCHES = 10
-_QUICK_FROM = 0.015
-_PLAIN_SHARE = 0.3
-_QUICK_LONGEST = 240.0
+_BUCKET_SECONDS = 1.0
+_CHUNK = 60
+_RUNNING = 1000.0
+"""Requests that the window is told to run: with their completions it knows how long one stays."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +31,8 @@ class Conditions:
     """half | never | always."""
     bias: tuple[float, float] = (-0.04, 0.04)
     """Range of the smooth difference between sweep and restart over the levels."""
+    between: float = 0.16
+    """Share of the variance of a standard test that is between launches."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +58,7 @@ class Oracle:
     levels: int = 0
     seconds: float = 0.0
     failures: int = 0
+    _searched: float | None = None
     _size: int = 0
     _factor: float = 1.0
     _rng: np.random.Generator = field(default_factory=np.random.default_rng)
@@ -90,11 +93,20 @@ class Oracle:
         )
         return np.clip(ends[0] + (ends[1] - ends[0]) * np.clip(reach, 0.0, 1.0) + wave, low, high)
 
+    def search_is_over(self) -> None:
+        """The first launch of the confirmation is next."""
+        self._searched = self.seconds if self._searched is None else self._searched
+
+    @property
+    def search_seconds(self) -> float:
+        """Before the confirmation."""
+        return self.seconds if self._searched is None else self._searched
+
     def start(self, size: int) -> bool:
         """Launch; False when it does not come up."""
         self.launches += 1
         self._rng = np.random.default_rng([*self._key, self.launches])
-        sigma = self.conditions.noise * math.sqrt(_BETWEEN)
+        sigma = self.conditions.noise * math.sqrt(self.conditions.between)
         self._factor = 1.0 + self._rng.normal(0.0, sigma) + self._drift * (self.launches - 1)
         if self.launches == 1:
             self._factor *= 1.0 - self._cold
@@ -130,10 +142,16 @@ class Oracle:
             self.failures += 1
             return None
         self.seconds += duration
-        within = self.conditions.noise * math.sqrt(1.0 - _BETWEEN)
+        within = self.conditions.noise * math.sqrt(1.0 - self.conditions.between)
         return float(self.curve.speeds[size]) * self._factor * (1.0 + self._rng.normal(0.0, within))
 
-    def measure(self, concurrency: int, half_width: float, stop_below: float | None = None) -> Read | None:
+    def measure(
+        self,
+        concurrency: int,
+        half_width: float,
+        stop_below: float | None = None,
+        longest_seconds: float | None = None,
+    ) -> Read | None:
         """One sequential level on the running launch. None when the service dies of it."""
         self.levels += 1
         if self.curve.dies_from is not None and min(self._size, concurrency) >= self.curve.dies_from:
@@ -141,23 +159,40 @@ class Oracle:
             self.failures += 1
             return None
         speed = self._speed(concurrency)
-        unit = self.conditions.noise**2 * (1.0 - _BETWEEN) * self.test_seconds
-        seconds = self._window_seconds(half_width, unit)
-        if stop_below is not None and speed < stop_below:
-            seconds = min(seconds, max(45.0, unit * (1.96 * speed / (stop_below - speed)) ** 2))
-        error = math.sqrt(unit / seconds)
-        self.seconds += seconds + self.residence * (1.0 if half_width > _QUICK_FROM else 2.0)
-        computed = 1.96 * error * math.sqrt(self._rng.chisquare(15) / 15.0)
-        stated = computed if computed <= _PLAIN_SHARE * half_width else max(computed, half_width)
-        read = speed * self._factor * (1.0 + self._rng.normal(0.0, error))
+        window = SteadyWindow(
+            half_width=half_width,
+            cap_seconds=min(LEVEL_CAP, longest_seconds or LEVEL_CAP),
+            stop_below=stop_below,
+            bucket_seconds=_BUCKET_SECONDS,
+        )
+        status = self._fed(window, speed)
+        assert status.tokens_per_second is not None
+        assert status.half_width is not None
+        self.seconds += status.seconds + status.dropped_seconds
         running, preemptions = self._counted(concurrency)
         return Read(
-            tokens_per_second=read,
-            half_width=stated,
-            seconds=seconds,
+            tokens_per_second=status.tokens_per_second,
+            half_width=status.half_width,
+            seconds=status.seconds,
             running_mean=running,
             preemptions=preemptions,
         )
+
+    def _fed(self, window: SteadyWindow, speed: float) -> WindowStatus:
+        """What the product's own window makes of the level: its rules say how long, how wide, and when lost.
+
+        The speed of a bucket scatters so that a standard test has the noise that the conditions name.
+        """
+        share = (1.0 - self.conditions.between) * self.test_seconds / _BUCKET_SECONDS
+        within = self.conditions.noise * math.sqrt(share)
+        tokens = speed * self._factor * _BUCKET_SECONDS
+        completions = round(_RUNNING / self.residence * _BUCKET_SECONDS)
+        while not window.status().done:
+            for luck in self._rng.normal(1.0, within, size=_CHUNK):
+                window.add(tokens * luck, _RUNNING, completions)
+                if window.status().done:
+                    break
+        return window.status()
 
     def _counted(self, concurrency: int) -> tuple[float | None, int | None]:
         """What a simulated service counts; the drawn curves have no such counters."""
@@ -166,11 +201,3 @@ class Oracle:
             return None, None
         running = surface.at(surface.running, self._size, concurrency)
         return running, round(1000.0 * surface.at(surface.preemptions, self._size, concurrency))
-
-    def _window_seconds(self, half_width: float, unit: float) -> float:
-        """Length of the steady window by the rule of autotune.statistics.window."""
-        wanted = unit * (1.96 / (0.8 * half_width)) ** 2
-        if half_width > _QUICK_FROM:
-            longest = max(_QUICK_LONGEST, 4.0 * self.residence)
-            return float(min(max(wanted, min(max(self.residence, 10.0), 90.0)), longest, LEVEL_CAP))
-        return float(min(max(wanted, _FINAL_BATCHES * max(self.residence, 15.0)), LEVEL_CAP))

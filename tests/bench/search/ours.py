@@ -10,7 +10,7 @@ from autotune.model.move import Finish, Launch, Measure
 from autotune.model.settings import Settings
 from autotune.search.options import Options
 from autotune.search.space import Space
-from autotune.search.strategy import make_inner, make_strategy
+from autotune.search.strategy import Strategy, make_inner, make_strategy
 from tests.bench.search.curves import Curve
 from tests.bench.search.oracle import Oracle
 
@@ -67,21 +67,19 @@ def space_of(curve: Curve) -> CurveSpace:
 
 def play(name: str, oracle: Oracle, options: Options) -> Played:
     """One whole campaign."""
-    curve = oracle.curve
-    space = space_of(curve)
-    strategy, history = (
-        make_strategy(name, space, options),
-        History(budget=BudgetLeft(launches=options.max_launches)),
-    )
-    search_seconds = None
+    space = space_of(oracle.curve)
+    start = History(budget=BudgetLeft(launches=options.max_launches))
+    history, finish = played_out(make_strategy(name, space, options), start, oracle)
+    return _summary(name, space, options, oracle, history, finish)
+
+
+def played_out(strategy: Strategy, history: History, oracle: Oracle) -> tuple[History, Finish]:
+    """Obey a strategy until it ends."""
     while True:
         move = strategy.next_move(history)
         if isinstance(move, Finish):
-            spent = oracle.seconds if search_seconds is None else search_seconds
-            return _summary(name, space, options, spent, history, move)
+            return history, move
         if isinstance(move, Launch):
-            if move.purpose is Purpose.CONFIRMATION and search_seconds is None:
-                search_seconds = oracle.seconds
             history = _launch(history, move, oracle)
         else:
             assert isinstance(move, Measure)
@@ -96,6 +94,8 @@ def _launch(history: History, move: Launch, oracle: Oracle) -> History:
     record = LaunchRecord(
         number=len(done) + 1, purpose=move.purpose, settings=move.settings, blocks=oracle.curve.blocks
     )
+    if move.purpose is Purpose.CONFIRMATION:
+        oracle.search_is_over()
     if not oracle.start(move.settings.max_batch_size):
         record = replace(record, outcome=Outcome.FAILED, cause=LaunchCause.MEMORY, blocks=None)
     return History(launches=(*done, record), budget=BudgetLeft(launches=history.budget.launches - 1))
@@ -104,7 +104,7 @@ def _launch(history: History, move: Launch, oracle: Oracle) -> History:
 def _measure(history: History, move: Measure, oracle: Oracle) -> History:
     running = history.running
     assert running is not None
-    read = oracle.measure(move.concurrency, move.half_width, move.stop_below)
+    read = oracle.measure(move.concurrency, move.half_width, move.stop_below, move.longest_seconds)
     if read is None:
         level: Level = Invalid(concurrency=move.concurrency, reason=InvalidReason.SERVICE_DIED)
         record = replace(
@@ -127,7 +127,7 @@ def _measure(history: History, move: Measure, oracle: Oracle) -> History:
 
 
 def _summary(
-    name: str, space: Space, options: Options, search_seconds: float, history: History, finish: Finish
+    name: str, space: Space, options: Options, oracle: Oracle, history: History, finish: Finish
 ) -> Played:
     own = tuple(each for each in history.launches if each.purpose is not Purpose.CONFIRMATION)
     left = History(launches=own, budget=BudgetLeft(launches=max(0, options.max_launches - len(own) - 4)))
@@ -139,7 +139,7 @@ def _summary(
         code=finish.code.value,
         launches=len(own),
         confirmed_launches=len(history.launches),
-        search_seconds=search_seconds,
+        search_seconds=oracle.search_seconds,
         memory_failures=sum(each.cause is LaunchCause.MEMORY for each in history.launches),
         history=history,
     )
