@@ -7,12 +7,13 @@ from statistics import median
 from autotune.model.campaign import Campaign, Forecast
 from autotune.model.launch import LaunchRecord, Outcome, Purpose
 from autotune.model.move import VerdictCode
+from autotune.search.sweep import FAR_SECONDS, RESTLESS_SECONDS
 
 _LOOKS_FIRST, _LOOKS_USUAL, _LOOKS_LATE = 10, 14, 40
 _SHORTEST_BATCH_SECONDS = 15.0
 _SWEEP_SHORTEST, _SWEEP_LONGEST = 20.0, 90.0
-_SWEEP_RESIDENCES, _RESTLESS_RESIDENCES = 2.0, 2.5
-"""A sweep level reads until it is sure: two residence times mostly; of a restless service two and a half."""
+_SWEEP_RESIDENCES = 2.0
+"""A sweep level reads until it is sure: two residence times mostly."""
 SWEEP_LEVELS = 8
 _SEARCH_LAUNCHES = {"guide": (2, 3, 5), "scout": (2, 3, 5), "grid": (7, 8, 11), "multi": (4, 6, 8)}
 """Candidates of each strategy: few, usual, many (search bench)."""
@@ -152,10 +153,11 @@ def _level_seconds(residence: float, looks: int) -> float:
 
 
 def _sweep_level_seconds(residence: Residence) -> float:
-    """One residence time to settle; then as long as it takes to be sure."""
+    """One residence time to settle and one to read; of a restless service as long as the search asks for."""
+    if residence.restless:
+        return (FAR_SECONDS + RESTLESS_SECONDS) / 2.0
     own = residence.sweep
-    reading = (_RESTLESS_RESIDENCES if residence.restless else _SWEEP_RESIDENCES) * own
-    return own + min(max(_SWEEP_SHORTEST, reading), _SWEEP_LONGEST)
+    return own + min(max(_SWEEP_SHORTEST, _SWEEP_RESIDENCES * own), _SWEEP_LONGEST)
 
 
 def _searched(campaign: Campaign) -> bool:

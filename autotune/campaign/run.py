@@ -1,5 +1,6 @@
 """The loop of a campaign: ask the strategy, do what it says, keep what came of it."""
 
+import math
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Final
@@ -117,7 +118,7 @@ class CampaignRun:
         request = LevelRequest(
             concurrency=move.concurrency,
             half_width=move.half_width,
-            cap_seconds=self._cap_seconds(),
+            cap_seconds=min(self._cap_seconds(), move.longest_seconds or math.inf),
             stop_below=move.stop_below,
         )
         with self._parts.clock.interruptible():

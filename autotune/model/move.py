@@ -50,6 +50,8 @@ class Measure:
     """Wanted half-width, a fraction."""
     stop_below: float | None = None
     """Tokens a second: end early once the level is surely below this."""
+    longest_seconds: float | None = None
+    """Of the service's clock, after which the level ends as it is; None: as long as any level may take."""
     reason: str = ""
     because: Because = Because.UNSTATED
 
@@ -61,6 +63,8 @@ class Finish:
     settings: Settings | None
     code: VerdictCode
     reason: str = ""
+    gain: float | None = None
+    """Over the incumbent, as the search believes before any confirmation; None where it does not say."""
     because: Because = Because.UNSTATED
 
 

@@ -18,6 +18,9 @@ _BEYOND = 0.9
 """Chance that a size above everything that ran comes up, when none has failed yet."""
 
 
+LOST = 0.1
+"""How far below the best does not matter: where a size may have collapsed, a long tail of such draws would
+pass for an equal chance to be far above."""
 FLAT_TIE = 0.005
 MUCH_SMALLER = 0.8
 SURE = 0.9
@@ -40,6 +43,8 @@ class Choice:
     """Size to recommend among those restarted."""
     smaller: int | None = None
     """A size not restarted yet that is much smaller and likely as good: the top is flat."""
+    gain: float | None = None
+    """Believed gain of `best` over a size, a fraction; None where none was asked for."""
     missed: float
     """Chance that the best size is more than the margin faster than that."""
     expected: Expected | None = None
@@ -65,10 +70,12 @@ def choose(
     tie: float,
     forbidden: frozenset[int],
     feasible: Feasibility | None = None,
+    against: int | None = None,
 ) -> Choice:
     """Judge every size by its one-step promise (knowledge gradient) times its chance to run.
 
     With `feasible`, also times its chance to keep the limits, and only what kept them is recommended.
+    `against` is the size that the gain of the best is wanted over.
     """
     sizes = np.array(posterior.sizes, dtype=float)
     chance = chance_to_run(observations, sizes)
@@ -96,8 +103,17 @@ def choose(
         best=posterior.sizes[best],
         missed=missed,
         smaller=_much_smaller(posterior, known, best, chance),
+        gain=None if against is None else _gain(posterior, best, against),
         expected=expected,
     )
+
+
+def _gain(posterior: Posterior, best: int, against: int) -> float | None:
+    """Mean believed gain over a size that the belief knows."""
+    if against not in posterior.sizes:
+        return None
+    other = posterior.sizes.index(against)
+    return float(np.expm1(np.mean(posterior.draws[:, best] - posterior.draws[:, other])))
 
 
 def _expected(posterior: Posterior, at: int) -> Expected:
@@ -149,7 +165,9 @@ def _promise(posterior: Posterior, mean: Floats, known: list[int]) -> Floats:
     """Expected rise of the best restarted mean by one more reading at each size."""
     if not known:
         return np.asarray(mean - mean.min() + 1e-9, dtype=np.float64)
-    deviations = posterior.draws - mean
+    draws = np.maximum(posterior.draws, mean[known].max() - LOST)
+    mean = draws.mean(axis=0)
+    deviations = draws - mean
     count = len(posterior.draws) - 1
     variance = np.einsum("ij,ij->j", deviations, deviations) / count
     spread = np.sqrt(variance + posterior.reading_error**2)

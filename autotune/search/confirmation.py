@@ -9,7 +9,7 @@ from autotune.model.move import Finish, Launch, Measure, Move, VerdictCode
 from autotune.model.settings import Settings
 from autotune.search.evidence import Evidence, evidence_of, gather, reading_move
 from autotune.search.informed import without_queue
-from autotune.search.limits import all_broken, judged, level_for_limits
+from autotune.search.limits import any_read, compared_levels, judged, keeps, level_for_limits
 from autotune.search.options import Options
 from autotune.search.space import Space
 from autotune.search.strategy import Strategy
@@ -27,6 +27,8 @@ WITHOUT_QUEUE_HALF_WIDTH = 0.05
 """Wanted of the level whose time to the first token is set for all candidates."""
 MOST_A_SIDE = 4
 """Confirmation launches of incumbent and of candidate, each."""
+_ALONE = 2
+"""Launches kept to start a winner once more where there is nothing to compare it with."""
 RESERVE_SHARE = 3
 """One launch in so many of the budget is kept for the confirmation."""
 EARLY_CONFIDENCE = 0.99
@@ -34,7 +36,10 @@ EARLY_CONFIDENCE = 0.99
 LOW_ERRORS = 1.0
 """Standard errors below the fresh launches from which the first one counts as low."""
 HOPELESS_CONFIDENCE = 0.8
-"""With which a gain below the least gain ends the confirmation before its last look."""
+"""With which a gain below the least gain ends the confirmation before its last look.
+
+Here the candidate's readings of the search count too: one fresh launch that is off does not end it.
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,18 +70,13 @@ class Confirmed:
         if open_limit is not None and not _time_is_up(history):
             return open_limit
         move = self._next(history, judged(history, limits, concurrency))
-        unmet = isinstance(move, Finish) and move.settings is None and limits and all_broken(history, limits)
-        if isinstance(move, Finish) and unmet:
+        if isinstance(move, Finish) and move.settings is None and limits and any_read(history):
             return replace(
                 move,
                 code=VerdictCode.LIMIT_UNMET,
-                reason="nothing that was measured keeps the limits",
+                reason="nothing that was measured surely keeps the limits",
                 because=Because.LIMITS_UNMET,
             )
-        fruitless = isinstance(move, Finish) and move.because is Because.NO_READING
-        if isinstance(move, Finish) and fruitless and limits and _others_read(history, self._space.incumbent):
-            reason = "no other value keeps the limits"
-            return replace(move, reason=reason, because=Because.LIMITS_UNMET)
         return move
 
     def _next(self, plain: History, history: History) -> Move:
@@ -131,15 +131,37 @@ class Confirmed:
         )
 
     def _inner_view(self, history: History) -> History:
-        """What the inner strategy sees: no confirmation, and a budget without its reserve."""
-        own = tuple(launch for launch in history.launches if launch.purpose is not Purpose.CONFIRMATION)
+        """What the inner strategy sees: no confirmation, and a budget without its reserve.
+
+        Of the confirmation it sees only what does not keep the limits after all: then it looks on.
+        """
+        own = tuple(
+            replace(launch, purpose=Purpose.CANDIDATE) if self._broke(launch) else launch
+            for launch in history.launches
+            if launch.purpose is not Purpose.CONFIRMATION or self._broke(launch)
+        )
         hidden = len(history.launches) - len(own)
         total = history.budget.launches + len(history.launches)
-        reserve = min(MOST_A_SIDE, total // RESERVE_SHARE) if self._space.incumbent is not None else 0
+        reserve = min(self._most_reserved(history), total // RESERVE_SHARE)
         left = max(0, history.budget.launches + hidden - reserve)
         if not hidden and _time_is_up(history):
             left = 0
         return History(launches=own, budget=BudgetLeft(launches=left))
+
+    def _broke(self, launch: LaunchRecord) -> bool:
+        """A confirmation of a candidate that shows that it does not surely keep the limits."""
+        if launch.purpose is not Purpose.CONFIRMATION or launch.settings == self._space.incumbent:
+            return False
+        limits = self._options.limits
+        return bool(limits and compared_levels(launch)) and not keeps(limits, launch)
+
+    def _most_reserved(self, history: History) -> int:
+        """Launches to keep for the confirmation: a comparison's, or one more start of the winner alone."""
+        incumbent, concurrency = self._space.incumbent, self._space.concurrency
+        if incumbent is None:
+            return 0
+        plain = judged(history, self._options.limits, concurrency)
+        return MOST_A_SIDE if evidence_of(plain, incumbent, concurrency).readings else _ALONE
 
     def _without_winner(self, history: History, move: Move) -> Move:
         """The inner strategy goes on, or ended without a winner: then the incumbent stays."""
@@ -147,12 +169,7 @@ class Confirmed:
         if not isinstance(move, Finish) or incumbent is None or move.settings is not None:
             return move
         if evidence_of(history, incumbent, self._space.concurrency).usable:
-            return Finish(
-                settings=incumbent,
-                code=VerdictCode.INCUMBENT_BEST,
-                reason=move.reason,
-                because=move.because,
-            )
+            return Finish(settings=incumbent, code=VerdictCode.INCUMBENT_BEST, reason=move.reason)
         return move
 
     def _confirm(self, history: History, found: Finish, pair: _Pair) -> Move:
@@ -230,14 +247,17 @@ class Confirmed:
         return replace(fresh, readings=(*first, *fresh.readings))
 
     def _not_worth_it(self, history: History, found: Finish, pair: _Pair) -> Finish | None:
-        """No confirmation when the search's own readings do not even promise the least gain."""
+        """No confirmation when the search does not even promise the least gain.
+
+        Neither the two settings' readings nor, where it says so, what it believes having seen more.
+        """
         concurrency = self._space.concurrency
         ours = evidence_of(history, pair.incumbent, concurrency).readings
         theirs = evidence_of(history, pair.candidate, concurrency).readings
         if not ours or not theirs:
             return None
         result = compare(ours, theirs, confidence=self._options.confidence, spread=self._spread(history))
-        if result.gain >= self._options.least_gain:
+        if max(result.gain, found.gain or 0.0) >= self._options.least_gain:
             return None
         return self._equal_or_kept(
             found, pair, result, "no setting promises a gain", Because.NO_GAIN_PROMISED
@@ -260,7 +280,8 @@ class Confirmed:
         strict = compare(ours, theirs, confidence=confidence, spread=spread)
         if fresh and strict.better and strict.gain >= options.least_gain:
             return replace(found, code=VerdictCode.IMPROVED, because=Because.GAIN_CONFIRMED)
-        hopeless = compare(ours, theirs, confidence=HOPELESS_CONFIDENCE, spread=spread)
+        everything = evidence_of(history, pair.candidate, self._space.concurrency).readings
+        hopeless = compare(ours, everything, confidence=HOPELESS_CONFIDENCE, spread=spread)
         if not last and hopeless.high >= options.least_gain:
             return None
         plain = compare(ours, theirs, confidence=options.confidence, spread=spread)
@@ -318,12 +339,6 @@ class Confirmed:
                 continue
             groups.setdefault(launch.settings, []).extend(gather((launch,), self._space.concurrency).readings)
         return launch_spread(list(groups.values()))
-
-
-def _others_read(history: History, incumbent: Settings | None) -> bool:
-    """Something else than the incumbent gave a reading, whatever the limits say about it."""
-    restarts = (launch for launch in history.launches if launch.purpose is not Purpose.SCOUT)
-    return any(launch.last is not None and launch.settings != incumbent for launch in restarts)
 
 
 def _time_is_up(history: History) -> bool:

@@ -163,14 +163,11 @@ def _judged(launch: LaunchRecord, limits: tuple[Limit, ...], concurrency: int) -
     )
 
 
-def all_broken(history: History, limits: tuple[Limit, ...]) -> bool:
-    """Something was measured, and none of it kept the limits."""
-    measured = [
-        launch
-        for launch in history.launches
-        if launch.purpose is not Purpose.SCOUT and launch.last is not None
-    ]
-    return bool(measured) and not any(keeps(limits, launch) for launch in measured)
+def any_read(history: History) -> bool:
+    """Something was measured beside a sweep."""
+    return any(
+        launch.purpose is not Purpose.SCOUT and launch.last is not None for launch in history.launches
+    )
 
 
 class Judged:

@@ -21,7 +21,7 @@ from autotune.search.evidence import (
 from autotune.search.observations import Observations, observe
 from autotune.search.options import Options
 from autotune.search.space import Space
-from autotune.search.sweep import next_level
+from autotune.search.sweep import FAR_SECONDS, RESTLESS_SECONDS, next_level
 
 MISSED = 0.1
 """The search ends when the chance that more than the margin is missed is below this."""
@@ -42,8 +42,10 @@ _WORDS = {
     Because.NOTHING_LEFT: "nothing is left to try",
 }
 _MOST_SWEEPS = 3
-LEVEL_WIDTH = 1.5
-"""A sweep level is read to so many times the half-width that the incumbent could be read to."""
+_AGAIN = (1.5, 1.0)
+"""Limits of the second and third sweep launch, over the start or what works: the peak may lie above it."""
+_NEAR = 1.6
+"""Ratio to the best level up to which a level is near it."""
 
 
 class Scout:
@@ -104,15 +106,16 @@ class Scout:
         )
 
     def _limit(self, history: History, bracket: Bracket, scouts: list[LaunchRecord]) -> int | None:
-        """Near the top of the bracket; after a failure the start or what works already; then only that."""
+        """Near the top of the bracket; after a failure above the start or what works; then only that."""
         incumbent = self._space.incumbent
         works = observe(history, self._space).works_at or bracket.start
         top = max(bracket.high, incumbent.max_batch_size if incumbent else 0)
         if not scouts:
             return self._space.nearest(top)
         last = scouts[-1].settings.max_batch_size
-        lower = self._space.nearest(max(works, bracket.start) if len(scouts) == 1 else works)
-        return lower if lower < last else None
+        safe = max(works, bracket.start)
+        wished = [self._space.nearest(reach * safe) for reach in _AGAIN[len(scouts) - 1 :]]
+        return next((size for size in wished if size < last), None)
 
     def _level(self, history: History, running: LaunchRecord, bracket: Bracket) -> Measure | None:
         invalid = len(running.levels) - len(running.measurements)
@@ -127,18 +130,25 @@ class Scout:
         level = next_level(rows, start=bracket.start, low=self._space.bounds_low, limit=limit)
         if level is None:
             return None
+        restless = self._restless(history)
+        peak = max(rows, key=lambda row: row.log_speed).size if rows else bracket.start
+        near = peak / _NEAR <= level <= peak * _NEAR
+        return Measure(
+            concurrency=level,
+            half_width=self._options.final_half_width if restless else self._options.scout_half_width,
+            longest_seconds=(RESTLESS_SECONDS if near else FAR_SECONDS) if restless else None,
+            reason="a level of the sweep",
+            because=Because.SWEEP_LEVEL,
+        )
+
+    def _restless(self, history: History) -> bool:
+        """The incumbent's level ended without the half-width that was wanted of it."""
         widths = [
             launch.last.half_width
             for launch in history.launches
             if launch.purpose is Purpose.INCUMBENT and launch.last is not None
         ]
-        width = max([self._options.scout_half_width, *(LEVEL_WIDTH * each for each in widths)])
-        return Measure(
-            concurrency=level,
-            half_width=width,
-            reason="a level of the sweep",
-            because=Because.SWEEP_LEVEL,
-        )
+        return bool(widths) and min(widths) > self._options.final_half_width
 
     def _restart(self, history: History, bracket: Bracket) -> Move:
         """The restart that promises most, or the end."""
@@ -146,7 +156,7 @@ class Scout:
         choice = self._choose(history, observations, bracket)
         over = self._over(history, choice)
         if over is None and choice.following is not None:
-            move = self._candidate(choice.following, "the value that promises most", Because.PROMISES_MOST)
+            move = self._candidate(choice.following, "the belief's best next restart", Because.PROMISES_MOST)
             return replace(move, expected=choice.expected)
         if choice.smaller is not None and self._worth_a_smaller(history):
             return self._candidate(
@@ -156,7 +166,13 @@ class Scout:
             return no_reading("no restart gave a reading")
         because = over or Because.NOTHING_LEFT
         settings = self._space.settings_for(choice.best)
-        return Finish(settings=settings, code=VerdictCode.IMPROVED, reason=_WORDS[because], because=because)
+        return Finish(
+            settings=settings,
+            code=VerdictCode.IMPROVED,
+            reason=_WORDS[because],
+            because=because,
+            gain=choice.gain,
+        )
 
     def _candidate(self, size: int, reason: str, because: Because) -> Launch:
         settings = self._space.settings_for(size)
@@ -207,7 +223,15 @@ class Scout:
             tie=_TIE,
             forbidden=forbidden,
             feasible=feasible,
+            against=self._comparable(),
         )
+
+    def _comparable(self) -> int | None:
+        """The incumbent's size, where it differs from a candidate of that size in nothing."""
+        incumbent = self._space.incumbent
+        if incumbent is None or self._space.settings_for(incumbent.max_batch_size) != incumbent:
+            return None
+        return incumbent.max_batch_size
 
     def _given_up(self, history: History, size: int) -> bool:
         launched = any(

@@ -145,17 +145,17 @@ def test_only_values_of_the_grid_are_launched(tools):
     assert played.finish.settings.max_batch_size == 512
 
 
-def test_a_noisy_host_is_swept_more_coarsely(tools):
-    def widths(sigma):
+def test_a_restless_service_is_swept_in_long_levels_near_the_peak(tools):
+    def asked(sigma):
         played = tools.play(scout(tools), noisy(tools, peak(520), sigma=sigma))
         return [
-            move.half_width
+            (move.half_width, move.longest_seconds)
             for history, move in played.steps
             if isinstance(move, Measure) and history.running.purpose is Purpose.SCOUT
         ]
 
-    assert set(widths(0.001)) == {0.02}
-    assert min(widths(0.02)) > 0.05
+    assert set(asked(0.001)) == {(0.02, None)}
+    assert set(asked(0.02)) == {(0.01, 300.0), (0.01, 150.0)}
 
 
 def test_a_losing_restart_is_told_when_to_stop(tools):
