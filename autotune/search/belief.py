@@ -23,14 +23,17 @@ from autotune.search.observations import Observations, Row
 
 CURVES = 3000
 DRAWS = 400
+ROUNDS = 1
+"""How often good curves are varied and weighed again: each time fewer are too few."""
 LEAST_WORTH = 60.0
 _LEAST_POWER = 0.01
 _KEEP_GOOD = 0.9
 RESIDUALS = ((0.004, 0.12, 0.45), (0.02, 0.12, 0.45), (0.06, 0.4, 0.1))
 """Standard deviation of the residual, its length on the logarithm of the size, and its share of belief: what
 the curves miss is little, or rough, or of another shape altogether."""
-_BIASES = ((0.015, 0.85), (0.08, 0.15))
-"""Standard deviation of the smooth bias of a sweep, and its share of belief."""
+BIASES = ((0.015, 1.0, 0.8), (0.08, 1.0, 0.14), (0.3, 0.4, 0.06))
+"""Standard deviation of the smooth bias of a sweep, its length on the logarithm of the size, and its share of
+belief."""
 _SWEEP_OFFSET = 0.1
 _FOREIGN = 0.03
 _OFF = 0.1
@@ -63,6 +66,7 @@ class _World:
     residual: float
     length: float
     bias: float
+    bias_length: float
     off: int | None
     """Number of the launch that is off."""
     weight: float
@@ -99,9 +103,9 @@ def _worlds(rows: tuple[Row, ...]) -> list[_World]:
     calm = max(0.1, 1.0 - sum(shares.values()))
     offs: list[tuple[int | None, float]] = [(None, calm), *shares.items()]
     return [
-        _World(residual=residual, length=length, bias=bias, off=off, weight=a * b * c)
+        _World(residual=residual, length=length, bias=bias, bias_length=reach, off=off, weight=a * b * c)
         for residual, length, a in RESIDUALS
-        for bias, b in (_BIASES if any(row.swept for row in rows) else ((0.0, 1.0),))
+        for bias, reach, b in (BIASES if any(row.swept for row in rows) else ((0.0, 1.0, 1.0),))
         for off, c in offs
     ]
 
@@ -134,7 +138,7 @@ def _covariance(rows: tuple[Row, ...], world: _World, spread: float) -> Floats:
     both = swept[:, None] & swept[None, :]
     middle = float(x[swept].mean()) if swept.any() else 0.0
     slope = (x - middle)[:, None] * (x - middle)[None, :]
-    bias = world.bias**2 * (0.5 * slope + 0.5 * np.exp(-0.5 * distance**2))
+    bias = world.bias**2 * (0.5 * slope + 0.5 * np.exp(-0.5 * (distance / world.bias_length) ** 2))
     total = world.residual**2 * _matern(distance, world.length) + spread**2 * same
     total += both * (_SWEEP_OFFSET**2 + bias)
     if world.off is not None:
@@ -229,15 +233,18 @@ def _draw(
     rows = observations.rows
     worlds = _worlds(rows)
     counted = _counted(observations, family)
-    misfit = _misfit(rows, family, bracket)
-    first = [_fit(rows, misfit, world, spread) for world in worlds]
-    chance = _tempered(np.logaddexp.reduce([fit.log_weights for fit in first]) + counted(family))
-    chance = _KEEP_GOOD * chance + (1.0 - _KEEP_GOOD) / CURVES
-    parents = rng.choice(CURVES, CURVES, p=chance)
-    family = family.take(parents).varied(rng)
+    drawn = np.zeros(CURVES)
+    for _ in range(ROUNDS):
+        misfit = _misfit(rows, family, bracket)
+        first = [_fit(rows, misfit, world, spread) for world in worlds]
+        likely = np.logaddexp.reduce([fit.log_weights for fit in first]) + counted(family) - drawn
+        chance = _KEEP_GOOD * _tempered(likely) + (1.0 - _KEEP_GOOD) / CURVES
+        parents = rng.choice(CURVES, CURVES, p=chance)
+        family = family.take(parents).varied(rng)
+        drawn = (drawn + np.log(chance))[parents]
     misfit = _misfit(rows, family, bracket)
     fits = [_fit(rows, misfit, world, spread) for world in worlds]
-    log_weights = np.stack([fit.log_weights for fit in fits]) + counted(family) - np.log(chance[parents])
+    log_weights = np.stack([fit.log_weights for fit in fits]) + counted(family) - drawn
     flat = rng.choice(log_weights.size, DRAWS, p=_tempered(log_weights.ravel()))
     draws = log_speeds(family.take(flat % CURVES), np.array(sizes, dtype=float), bracket)
     for index, fit in enumerate(fits):

@@ -10,6 +10,8 @@ from autotune.search.evidence import died, reading_of
 from autotune.search.space import Space
 
 _NORMAL_95 = 1.96
+_LONG_SECONDS = 140.0
+"""From here on a level has seen how restless the service is."""
 _RARE_PREEMPTIONS = 0.01
 """Preemptions a finished request up to which the blocks count as not full."""
 _FULL_SHARE = 0.97
@@ -68,8 +70,8 @@ def observe(history: History, space: Space) -> Observations:
 
     A restart that works outweighs a failure seen below it; a sweep level does not.
     """
-    share = _running_share(history, space)
-    rows = [row for launch in history.launches for row in _rows(launch, space, share)]
+    share, unrest = _running_share(history, space), _unrest(history)
+    rows = [row for launch in history.launches for row in _rows(launch, space, share, unrest)]
     edges = [edge for launch in history.launches if (edge := _edge(launch)) is not None]
     restarted = max((row.size for row in rows if not row.swept), default=0)
     fails_at = min((edge for edge in edges if edge > restarted), default=None)
@@ -125,11 +127,23 @@ def _running_share(history: History, space: Space) -> float:
     return 1.0
 
 
-def _rows(launch: LaunchRecord, space: Space, share: float) -> list[Row]:
+def _unrest(history: History) -> float:
+    """Squared standard error times seconds, by the long levels; infinite when there is none."""
+    found = sorted(
+        (level.half_width / _NORMAL_95) ** 2 * level.seconds
+        for launch in history.launches
+        if launch.purpose is not Purpose.SCOUT
+        for level in launch.measurements
+        if level.seconds >= _LONG_SECONDS
+    )
+    return found[len(found) // 2] if found else math.inf
+
+
+def _rows(launch: LaunchRecord, space: Space, share: float, unrest: float) -> list[Row]:
     if launch.purpose is Purpose.SCOUT:
         limit = launch.settings.max_batch_size
         levels = [level for level in launch.measurements if level.concurrency <= limit]
-        return [_swept(launch, level, share) for level in levels if level.tokens_per_second > 0.0]
+        return [_swept(launch, level, share, unrest) for level in levels if level.tokens_per_second > 0.0]
     reading = reading_of(launch, space.concurrency)
     if reading is None or launch.outcome is Outcome.FAILED:
         return []
@@ -147,8 +161,13 @@ def _rows(launch: LaunchRecord, space: Space, share: float) -> list[Row]:
     ]
 
 
-def _swept(launch: LaunchRecord, level: Measurement, share: float) -> Row:
-    """The level as the restart that would run as many; where the blocks are full the limit tells nothing."""
+def _swept(launch: LaunchRecord, level: Measurement, share: float, unrest: float) -> Row:
+    """The level as the restart that would run as many; where the blocks are full the limit tells nothing.
+
+    A short level can't see how restless the service is and states a wide interval; long ones of the same
+    service know better.
+    """
+    known = math.sqrt(unrest / level.seconds) if level.seconds > 0.0 else math.inf
     limit = launch.settings.max_batch_size
     size = level.concurrency
     if level.running_mean and not _full(level, limit):
@@ -156,7 +175,7 @@ def _swept(launch: LaunchRecord, level: Measurement, share: float) -> Row:
     return Row(
         size=size,
         log_speed=math.log(level.tokens_per_second),
-        error=level.half_width / _NORMAL_95,
+        error=min(level.half_width / _NORMAL_95, known),
         launch=launch.number,
         swept=True,
         foreign=False,
