@@ -70,9 +70,9 @@ def test_the_command_writes_its_figures(tmp_path, capsys):
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_the_scout_is_as_good_as_the_stored_run_on_a_small_bench():
-    """The stored run: python -m tests.bench.search --strategy scout --every 6 --repetitions 1 --json FILE."""
+    """The stored run: python -m tests.bench.search --strategy scout --every 7 --repetitions 1 --json FILE."""
     stored = json.loads(SMOKE.read_text(encoding="utf-8"))["scout"]
-    studies = [run_study("scout", curve, Conditions(noise=0.02), 0, 12) for curve in bench_curves("dev")[::6]]
+    studies = [run_study("scout", curve, Conditions(noise=0.02), 0, 12) for curve in bench_curves("dev")[::7]]
     row = summed_up("scout", 0.02, studies)
     assert row.within_2pct >= stored["within_2pct"] - 0.06, as_markdown([row])
     assert row.within_1pct >= stored["within_1pct"] - 0.1, as_markdown([row])
