@@ -17,7 +17,7 @@ from autotune.load.ends import UntilSure
 from autotune.load.load_test import LoadTest, Progress, run_load_test
 from autotune.load.measuring.reading import Fault, Reading
 from autotune.load.measuring.tolerance import Tolerance
-from autotune.load.polling import Polling
+from autotune.load.polling import Polling, poll_seconds
 from autotune.load.warm_up import warm_up
 from autotune.load.workload.workload import Workload
 from autotune.model.limit import Limit
@@ -134,7 +134,7 @@ class OwnSource:
             cpus=self._cpus,
             seed=self._seed,
         )
-        with Polling(service) as polling:
+        with Polling(service, period=poll_seconds(self._time_scale)) as polling:
             reading = run_load_test(
                 test,
                 progress=_progress(request, listener),

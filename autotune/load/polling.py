@@ -16,8 +16,15 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 2.0
 """Of the host's clock, between two looks at the counters: seldom enough to cost nothing."""
+LEAST_SECONDS = 0.2
+"""The same beside a stand-in that runs faster than what it stands for, at most."""
 ALIVE_SECONDS = 0.25
 """Between two looks whether it is still there, which ask nobody."""
+
+
+def poll_seconds(time_scale: float) -> float:
+    """Seconds of the host's clock between two looks at a service that runs so many times faster."""
+    return min(POLL_SECONDS, max(LEAST_SECONDS, POLL_SECONDS / time_scale))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,11 +67,14 @@ class Polling:
         return counts[-1] - counts[0] if len(counts) > 1 else None
 
     def running_mean(self, seconds: float) -> float | None:
-        """Mean of what the scheduler ran in the last `seconds` of the host's clock."""
+        """Mean of what the scheduler ran in the last `seconds` of the host's clock.
+
+        The first sample was taken before the load and the last one after it.
+        """
         since = perf_counter() - seconds
         counts = [
             one.counters.running
-            for one in self.samples
+            for one in self.samples[1:-1]
             if one.counters.running is not None and one.at >= since
         ]
         return sum(counts) / len(counts) if counts else None
