@@ -14,8 +14,14 @@ INSTALL := $(PIP) install --no-compile --require-hashes --only-binary :all:
 # the stand-in of `make demo`: small, so that its whole curve is seen in a minute
 EMULATED := --blocks 136 --max-batch-size 22 --time-scale 40 --port 0
 
+# where it is set, each of the many processes would compile every package anew
+unexport PYTHONDONTWRITEBYTECODE
+
+# small matrices: the threads of two test workers would only wait for each other, and spin
+test check unit test-pythons: export OMP_NUM_THREADS := 1
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test check unit test-pythons fuzz audit wheelhouse try-wheelhouse wheels docs bench torture soak test-fleet test-vllm demo-vllm sample lock clean
+.PHONY: help demo test check unit test-pythons fuzz audit wheelhouse try-wheelhouse try-containerfile wheels docs bench torture soak test-fleet test-vllm demo-vllm sample lock clean
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,12 +57,12 @@ test-pythons: ## The fast tests on every other Python that is here, each in an e
 		$(MAKE) --no-print-directory unit VENV=.venv-$$version PYTHON=$$python || exit 1; \
 	done
 
-# seconds for each target; REPORT= writes no page
+# seconds of CPU for each target; REPORT= writes no page
 SECONDS ?= 600
 REPORT ?= reports/bench/fuzz.md
 
-fuzz: $(VENV)/.fuzz ## Give every parser hostile input, SECONDS=600 each; writes reports/bench/fuzz.md
-	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(if $(REPORT),--report $(REPORT))
+fuzz: $(VENV)/.fuzz ## Give every parser hostile input, SECONDS=600 each, or ONLY=name; writes reports/bench/fuzz.md
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) --only "$(ONLY)" $(if $(REPORT),--report $(REPORT))
 
 wheelhouse: $(VENV)/.runtime ## All run-time wheels and our own, PLATFORM=aarch64 PYTHON=3.11, for a host without a network
 	@$(BIN)/python -m tests.airgap.collect $(if $(PLATFORM),--machine $(PLATFORM)) $(if $(VERSION),--python $(VERSION))
@@ -64,6 +70,10 @@ wheelhouse: $(VENV)/.runtime ## All run-time wheels and our own, PLATFORM=aarch6
 try-wheelhouse: $(VENV)/.runtime ## Install here from such a folder alone, and run the command
 	@$(BIN)/python -m tests.airgap.collect --output .wheelhouse
 	@sh tests/airgap/install.sh .wheelhouse/cp* $(BIN)/python $(VENV)-airgap
+
+try-containerfile: $(VENV)/.runtime ## Play the Containerfile over this host's root, without a network and without an engine (root)
+	@$(BIN)/python -m tests.airgap.collect --output .wheelhouse
+	@$(BIN)/python -m tests.airgap.image .wheelhouse/cp*
 
 wheels: $(VENV)/.runtime ## For every locked dependency the aarch64 wheel of each Python; writes reports/bench/wheels.md
 	@$(BIN)/python -m tests.airgap.table --report reports/bench/wheels.md

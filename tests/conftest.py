@@ -20,11 +20,20 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items):
-    """Skip what needs real vLLM where it is not named, with the command that sets it up and runs it."""
+    """Whole campaigns first, then what is slow, each in its random order: no worker ends with a long test.
+
+    What needs real vLLM is skipped where it is not named, with the command that sets it up and runs it.
+    """
+    items.sort(key=lambda item: (not _is_campaign(item.nodeid), item.get_closest_marker("slow") is None))
     if os.environ.get("AUTOTUNE_VLLM"):
         return
     skip = pytest.mark.skip(reason="needs real vLLM: make test-vllm")
     for item in items:
         if item.get_closest_marker("real_vllm"):
             item.add_marker(skip)
+
+
+def _is_campaign(name):
+    return name.startswith("tests/integration/") and "campaign" in name

@@ -55,6 +55,17 @@ HostChange = SysfsWritten | UnitStopped
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ServedModel:
+    """A vLLM server, as a client on the same host asks it; its words are in its command, not in a file."""
+
+    scheme: str
+    host: str
+    port: int
+    interface: str
+    model_name: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ServiceStopped:
     """The production service, stopped for the time of the trials; whoever recovers starts it again."""
 
@@ -65,7 +76,9 @@ class ServiceStopped:
     active: tuple[str, ...] = ()
     """Command that ends with 0 while the service runs."""
     config_path: str
-    """Its configuration, which says where it listens."""
+    """Its configuration, which says where it listens; the script or program of a vLLM server."""
+    served: ServedModel | None = None
+    """Where a vLLM server answers; None for MindIE."""
     environment: str = ""
     """File with the environment of these commands (`env -0`); empty is the caller's own."""
     unit: str = ""

@@ -11,12 +11,12 @@ STATE_FACT = "state directory"
 
 
 def commands(campaign: Campaign) -> tuple[str, ...]:
-    """What to type, with the run's own name."""
+    """What to type, with the run's own name: to do it again, to see it again, to put it in place."""
     run, strategy = quote(one_line(campaign.run)), quote(one_line(campaign.strategy))
     state = state_option(campaign)
     apply = (f"autotune apply {run}{state}",) if campaign.config_diff and not campaign.applied else ()
     again = f"autotune tune {PROFILE_FILE} --strategy {strategy}"
-    return (*apply, again, f"autotune report {run}{state}")
+    return (again, f"autotune report {run}{state}", *apply)
 
 
 def state_option(campaign: Campaign) -> str:

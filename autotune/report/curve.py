@@ -76,10 +76,12 @@ def _fall_text(found: Shape, notes: Notes) -> str:
 
 def _preemption_text(found: Shape, notes: Notes) -> str:
     if found.preempts_from is not None:
-        return notes.shape_preempts.format(preempts=found.preempts_from)
+        words = notes.shape_preempts if found.is_all else notes.shape_preempts_tried
+        return words.format(preempts=found.preempts_from)
     if found.preempts_swept is not None:
         return notes.shape_sweep_preempts.format(preempts=found.preempts_swept)
-    return notes.shape_calm if found.counts_preemptions else ""
+    calm = notes.shape_calm if found.is_all else notes.shape_calm_tried
+    return calm if found.counts_preemptions else ""
 
 
 def _knee(campaign: Campaign, language: Language) -> Band | None:

@@ -19,6 +19,8 @@ LEFT = 56.0
 RIGHT = 16.0
 TEXT_SIZE = 12.0
 NAME_HEIGHT = 13.0
+NAME_WIDTH = 1.14
+"""Names are bold and a little larger than other texts."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -231,7 +233,7 @@ def _names(plot: Plot, area: Canvas) -> Markup:
     taken += [_rule_box(rule.name, rule.x, rule.y, area) for rule in plot.rules]
     texts = []
     for mark in sorted((mark for mark in plot.marks if mark.name), key=lambda mark: not mark.best):
-        width = text_width(mark.name) + 4
+        width = NAME_WIDTH * text_width(mark.name) + 4
         spots = beside(_mark_box(mark, area), width=width, height=NAME_HEIGHT, area=room)
         spot = free_spot(spots, taken, room)
         taken.append(spot.box)

@@ -18,6 +18,7 @@ PROSE = 24
 """A column with longer texts than this may break its lines."""
 PHASES = ("start", "warm_up", "measure", "stop")
 CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+SLASH = re.compile(r"(?<=\w/)(?=[^/\s])")
 TIED = re.compile(
     r"\(?[+-]?[\d.,]+ to [\d.,-]+ ?%\)?|[\w-]+ → \w+(?: → )?|± [\d.,]+ ?%|[+-]?[\d.,]+ %|[\d.,]+ tokens?/s"
 )
@@ -97,8 +98,14 @@ def _cell(cell: Cell, column: Column) -> Markup:
     prose = "prose" if not column.numeric and len(cell.text) > PROSE else ""
     classes = " ".join(filter(None, ("number" if column.numeric else "", prose, cell.tone)))
     key = None if cell.key is None else "Infinity" if cell.key == float("inf") else f"{cell.key:.6g}"
-    remark = element("small", cell.remark) if cell.remark else None
+    remark = element("small", *_breakable(cell.remark)) if cell.remark else None
     return element("td", cell.text, remark, class_=classes or None, data_key=key)
+
+
+def _breakable(text: str) -> list[str]:
+    """A path may break its line after a slash."""
+    pieces = SLASH.split(text)
+    return [piece for part in pieces for piece in (BREAK, part)][1:]
 
 
 def _plot(plot: Plot, language: Language) -> Markup:

@@ -6,7 +6,7 @@ from autotune.model.campaign import Campaign
 from autotune.report.launch_tables import times_table
 from autotune.report.parts import Code, Note, Part, Report, Section, Times
 from autotune.report.plot import Plot
-from autotune.report.safe_text import code_block, markdown
+from autotune.report.safe_text import code_block, markdown, markdown_cell
 from autotune.report.tables import Table
 from autotune.report.texts.words import Language
 
@@ -55,9 +55,9 @@ def _part(part: Part, language: Language) -> str:
 
 def table_text(table: Table) -> str:
     """A table with its columns aligned as numbers or words."""
-    head = _row(markdown(column.title) for column in table.columns)
+    head = _row(markdown_cell(column.title) for column in table.columns)
     rule = _row("---:" if column.numeric else ":---" for column in table.columns)
-    rows = (_row(markdown(cell.full_text) for cell in row) for row in table.rows)
+    rows = (_row(markdown_cell(cell.full_text) for cell in row) for row in table.rows)
     return "\n".join((head, rule, *rows))
 
 

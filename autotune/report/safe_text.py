@@ -8,7 +8,9 @@ ESCAPE_SEQUENCE = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|
 KEPT_WHITE_SPACE = frozenset("\n\t")
 UNSEEN = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode categories that are dropped: controls, format marks (bidi overrides among them), surrogates."""
-MARKDOWN_SIGNS = re.compile(r"[\\`*_\[\]<|~$]|&(?=#?\w+;)|^(?:[-+=>#]|\d+(?=[.)]))")
+INLINE_SIGNS = r"[\\`*_\[\]<|~$]|&(?=#?\w+;)"
+MARKDOWN_CELL_SIGNS = re.compile(INLINE_SIGNS)
+MARKDOWN_SIGNS = re.compile(rf"{INLINE_SIGNS}|^(?:[-+=>#]|\d+(?=[.)]))")
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -34,8 +36,13 @@ def one_line(text: str, limit: int = LONGEST) -> str:
 
 
 def markdown(text: str, limit: int = LONGEST) -> str:
-    """`text` as Markdown that shows it literally, on one line, in a table too."""
+    """`text` as Markdown that shows it literally, on one line."""
     return MARKDOWN_SIGNS.sub(_escaped, one_line(text, limit))
+
+
+def markdown_cell(text: str, limit: int = LONGEST) -> str:
+    """The same for a table's cell, where a number or a sign at the beginning starts no list or heading."""
+    return MARKDOWN_CELL_SIGNS.sub(_escaped, one_line(text, limit))
 
 
 def _escaped(found: re.Match[str]) -> str:

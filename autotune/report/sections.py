@@ -143,6 +143,9 @@ def _launches(campaign: Campaign, language: Language) -> tuple[Part, ...]:
         measure=duration(spent.measure, style),
         stop=duration(spent.stop, style),
     )
+    scale = campaign.description.time_scale
+    if scale != 1.0:
+        summary = language.between_sentences.join((summary, language.notes.scaled.format(scale=f"{scale:g}")))
     rows = tuple((launch.number, launch.seconds) for launch in campaign.launches)
     failures = failures_table(campaign, language)
     return (launches_table(campaign, language), *_filled(failures), Note(text=summary), Times(rows=rows))

@@ -76,6 +76,8 @@ class Shape:
     preempts_swept: int | None
     """Running requests from which on it preempted some in a sweep."""
     counts_preemptions: bool
+    is_all: bool
+    """No value was measured with other settings beside the batch size."""
     highest: int
     """Largest value that was measured."""
 
@@ -121,6 +123,7 @@ def shape(campaign: Campaign) -> Shape | None:
         preempts_swept=min(
             (round(point.batch) for point in sweep if point.measurement.preemptions), default=None
         ),
+        is_all=len(curve) == len(values),
         counts_preemptions=any(value.preemptions is not None for value in curve),
         highest=curve[-1].batch,
     )

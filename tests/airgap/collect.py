@@ -31,7 +31,7 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=ROOT / "wheelhouse")
     options = parser.parse_args()
     target = Target(machine=options.machine, python=options.python)
-    folder = options.output / f"cp{target.python.replace('.', '')}-{target.machine}"
+    folder = options.output / target.folder
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.whl"):
         old.unlink()

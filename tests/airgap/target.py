@@ -24,6 +24,11 @@ class Target:
     """Like 3.11."""
 
     @property
+    def folder(self) -> str:
+        """The name of the folder that its wheels are collected in."""
+        return f"cp{self.python.replace('.', '')}-{self.machine}"
+
+    @property
     def options(self) -> tuple[str, ...]:
         """What pip needs to choose for the target; with one tag alone it falls back to absurd versions."""
         tags = [f"manylinux_2_{minor}_{self.machine}" for minor in range(_NEWEST, _OLDEST - 1, -1)]

@@ -3,13 +3,14 @@
 import argparse
 import platform
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 
 from tests.fuzz import by_coverage, by_property
 from tests.fuzz.outcome import Outcome
-from tests.fuzz.table import Row, table
+from tests.fuzz.table import Row, add_to
 from tests.fuzz.target import Target
 from tests.fuzz.targets import TARGETS
 
@@ -21,30 +22,36 @@ BY_COVERAGE = 0.5
 def main() -> int:
     """Fuzz the targets one after the other, two processes at a time; 1 when something was found."""
     options = _options()
-    chosen = [target for target in TARGETS if not options.target or options.target in target.name]
+    chosen = [target for target in TARGETS if options.only in target.name]
+    if not chosen:
+        print(f"no target is named like {options.only!r}: {', '.join(target.name for target in TARGETS)}")
+        return 2
     by_property.get_ready()
+    findings = 0
     with ThreadPoolExecutor(max_workers=1) as beside:
-        rows = [_fuzzed(target, options.seconds, options.seed, beside) for target in chosen]
-    page = table(rows, command=f"make fuzz SECONDS={options.seconds:g}", python=platform.python_version())
-    if options.report:
-        options.report.write_text(page, encoding="utf-8")
-    print(page.splitlines()[-1])
-    return 1 if any(row.findings for row in rows) else 0
+        for target in chosen:
+            row = _fuzzed(target, options.seconds, options.seed, beside)
+            findings += row.findings
+            if options.report:
+                add_to(options.report, row, [one.name for one in TARGETS])
+    print(f"{len(chosen)} targets, {findings} findings")
+    return 1 if findings else 0
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=600.0, help="for each target, both fuzzers together")
-    parser.add_argument("--target", default="", help="only targets whose name holds this")
+    parser.add_argument("--seconds", type=float, default=600.0, help="of CPU, for each target")
+    parser.add_argument("--only", default="", help="only targets whose name holds this")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--report", type=Path, help="write the counts there")
+    parser.add_argument("--report", type=Path, help="put the counts on this page")
     return parser.parse_args()
 
 
 def _fuzzed(target: Target, seconds: float, seed: int, beside: ThreadPoolExecutor) -> Row:
     guided = beside.submit(by_coverage.run, target, seconds * BY_COVERAGE, first_seed=seed)
     own = by_property.run(target, seconds * (1 - BY_COVERAGE), first_seed=seed)
-    row = Row(target=target, by_property=own, by_coverage=guided.result())
+    under = f"{platform.python_version()}, {time.strftime('%Y-%m-%d')}"
+    row = Row(target=target, by_property=own, by_coverage=guided.result(), under=under)
     print(
         f"{target.name}: {own.inputs} + {row.by_coverage.inputs} inputs, {row.findings} findings"
         f"{'; ' + row.by_coverage.skipped if row.by_coverage.skipped else ''}",

@@ -1,6 +1,6 @@
 """Production: the service that ran before the campaign, stopped and started only as the profile says."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -74,8 +74,10 @@ class Production:
         answer_timeout: float = 900.0,
         tls: Tls | None = None,
         mark: str = "",
+        asks: Callable[[], bool] | None = None,
     ) -> None:
         self._mark = mark
+        self._asks = asks
         self._addresses = addresses
         self._commands = commands
         self._environment = environment
@@ -168,7 +170,9 @@ class Production:
             ) from failure
 
     def answers(self) -> bool:
-        """Whether it answers a real request for one token."""
+        """Whether it answers a real request for one token; `asks` does that for a service of another kind."""
+        if self._asks is not None:
+            return self._asks()
         with ControlPlane(self._tls) as control:
             return has_text(one_token(control, self._addresses))
 
@@ -205,7 +209,8 @@ class Production:
         return COMMAND_SECONDS if self._has_unit() and not self._is_active() else STOP_SECONDS
 
     def _begin(self, commands: ProductionCommands, output: Path) -> Child:
-        wait_until_free(self._addresses.ports, clock=self._clock)
+        if self._asks is None:  # the daemon binds without SO_REUSEADDR, vLLM with it
+            wait_until_free(self._addresses.ports, clock=self._clock)
         environment = {**self._environment, STARTED_BY: self._mark} if self._mark else self._environment
         return begin(commands.start, env=environment, output=output)
 

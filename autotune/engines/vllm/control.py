@@ -34,7 +34,11 @@ class Control:
 
     def one_token(self, interface: Interface, model: str, *, seconds: float) -> Reply | None:
         """Ask for one generated token; None when nobody answers in time."""
-        document: dict[str, object] = {"prompt": "1", "max_tokens": 1, "temperature": 0.0}
+        return self.complete(interface, model, tokens=1, seconds=seconds)
+
+    def complete(self, interface: Interface, model: str, *, tokens: int, seconds: float) -> Reply | None:
+        """Ask for generated tokens; None when nobody answers in time."""
+        document: dict[str, object] = {"prompt": "1", "max_tokens": tokens, "temperature": 0.0}
         if interface is Interface.GENERATE:
             return self._ask("POST", "/generate", document, seconds)
         return self._ask("POST", "/v1/completions", {"model": model, **document}, seconds)

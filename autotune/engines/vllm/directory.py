@@ -31,8 +31,7 @@ def make_directory(work_dir: Path, settings: Settings) -> Directory:
     """Make the places of the next launch. Raises LaunchFailed(PERMISSION) when that can't be done."""
     number = 1 + sum(1 for _ in work_dir.glob("launch-*"))
     directory = Directory(launch=work_dir / f"launch-{number:03d}")
-    values = "-".join(str(value) for value in settings.as_dict().values())
-    graphs = work_dir / "graphs" / values
+    graphs = _graphs(work_dir, settings)
     try:
         for path in (directory.launch, directory.cwd, graphs):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -41,3 +40,13 @@ def make_directory(work_dir: Path, settings: Settings) -> Directory:
         message = f"the working directory can't be written: {error.filename}: {error.strerror}"
         raise LaunchFailed(LaunchCause.PERMISSION, message, lines=(message,)) from error
     return directory
+
+
+def is_compiled(work_dir: Path, settings: Settings) -> bool:
+    """Whether an earlier start with the same values has left compiled graphs."""
+    graphs = _graphs(work_dir, settings)
+    return graphs.is_dir() and any(graphs.iterdir())
+
+
+def _graphs(work_dir: Path, settings: Settings) -> Path:
+    return work_dir / "graphs" / "-".join(str(value) for value in settings.as_dict().values())

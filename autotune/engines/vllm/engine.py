@@ -5,16 +5,18 @@ from contextlib import contextmanager
 from difflib import unified_diff
 from typing import final
 
+from autotune.engines.vllm.compiling import NO_GRAPHS, compile_graphs
 from autotune.engines.vllm.defaults import default_max_num_seqs
 from autotune.engines.vllm.description import describe, refuse_unusable
-from autotune.engines.vllm.directory import make_directory
-from autotune.engines.vllm.facts import facts_of
+from autotune.engines.vllm.directory import is_compiled, make_directory
+from autotune.engines.vllm.facts import ServerFacts, facts_of
 from autotune.engines.vllm.launching import launched
 from autotune.engines.vllm.options import VllmOptions
 from autotune.engines.vllm.running import RunningVllm
 from autotune.engines.vllm.serving import Serving, read_command, read_file
 from autotune.engines.vllm.trial import edited, plan_trial
 from autotune.engines.vllm.winner import read_text
+from autotune.events import Warned
 from autotune.model.service import Description
 from autotune.model.settings import Settings
 
@@ -27,6 +29,7 @@ class VllmEngine:
         self._options = options
         self._default: int | None = None
         self._running = False
+        self._finds_graphs = True
 
     @property
     def options(self) -> VllmOptions:
@@ -56,8 +59,16 @@ class VllmEngine:
     def launch(self, settings: Settings) -> Iterator[RunningVllm]:
         """Start the server with these settings and stop it at the end; the script itself never changes.
 
+        A server that keeps compiled graphs is started twice where there are none yet for these settings.
         Raises LaunchFailed when it does not get ready, NotRestored when something of it can't be ended.
         """
+        self._compile(settings)
+        with self._started(settings) as service:
+            yield service
+
+    @contextmanager
+    def _started(self, settings: Settings) -> Iterator[RunningVllm]:
+        """One start."""
         options, serving = self._options, self._read()
         trial = plan_trial(
             serving,
@@ -75,15 +86,32 @@ class VllmEngine:
             finally:
                 self._running = False
 
+    def _compile(self, settings: Settings) -> None:
+        """A start only to compile, where graphs are kept and none are there; once, where none appear."""
+        options = self._options
+        keeps = self.facts.keeps_graphs and self._finds_graphs
+        if not keeps or is_compiled(options.work_dir, settings):
+            return
+        with self._started(settings) as service:
+            compile_graphs(options, service.facts, settings.max_batch_size)
+        self._finds_graphs = is_compiled(options.work_dir, settings)
+        if not self._finds_graphs:
+            options.listener(Warned(message=NO_GRAPHS, hint="look at the first latencies of each launch"))
+
+    @property
+    def facts(self) -> ServerFacts:
+        """What the command says of the server as it is served, not of trials."""
+        return facts_of(self._read(), self._options.environment)
+
     @property
     def fixed_blocks(self) -> int | None:
         """KV blocks where the command fixes them; else only a launch tells."""
-        return facts_of(self._read(), self._options.environment).blocks
+        return self.facts.blocks
 
     @property
     def ranks(self) -> int:
         """Devices that the command takes: tensor times pipeline parallel ranks."""
-        return facts_of(self._read(), self._options.environment).ranks
+        return self.facts.ranks
 
     def _read(self) -> Serving:
         if self._options.script is None:

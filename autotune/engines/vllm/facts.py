@@ -56,6 +56,8 @@ class ServerFacts:
     """Gears of graph mode, ascending; empty without it."""
     capture_sizes: tuple[int, ...]
     """Capture sizes that the command line fixes, in tokens of a step, ascending."""
+    keeps_graphs: bool
+    """Compiled graphs are kept in the working directory and read at the next start."""
 
     def settings(self, default: int) -> Settings:
         """The setting found; `default` is the engine's own --max-num-seqs.
@@ -106,6 +108,7 @@ def facts_of(serving: Serving, environment: Mapping[str, str]) -> ServerFacts:
         eager=has(words, Flag.ENFORCE_EAGER),
         gears=_gears(known) if not has(words, Flag.ENFORCE_EAGER) else (),
         capture_sizes=_capture_sizes(words),
+        keeps_graphs=not has(words, Flag.ENFORCE_EAGER) and (bool(_gears(known)) or _caches_graphs(words)),
     )
 
 
@@ -158,6 +161,14 @@ def _speculated(words: Sequence[str]) -> int:
     """Tokens that speculative decoding guesses ahead in each step."""
     tokens = _member(text_of(words, Flag.SPECULATIVE_CONFIG) or "", "num_speculative_tokens")
     return tokens if type(tokens) is int and tokens > 0 else 0
+
+
+def _caches_graphs(words: Sequence[str]) -> bool:
+    """As torchair_graph_config of vLLM Ascend says; without use_cached_graph each start compiles anew."""
+    config = _member(text_of(words, Flag.ADDITIONAL_CONFIG) or "", "torchair_graph_config")
+    return isinstance(config, dict) and all(
+        config.get(key) is True for key in ("enabled", "use_cached_graph")
+    )
 
 
 def _sizes_in(document: str) -> tuple[int, ...]:

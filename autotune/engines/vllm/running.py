@@ -5,6 +5,7 @@ from typing import final
 
 from autotune.engines.vllm.control import Control, has_text
 from autotune.engines.vllm.engine_processes import EngineProcesses
+from autotune.engines.vllm.facts import ServerFacts
 from autotune.engines.vllm.log_watch import LogWatch, how_it_ended
 from autotune.engines.vllm.metrics import Reading, read_metrics
 from autotune.engines.vllm.trial import Trial
@@ -53,6 +54,11 @@ class RunningVllm:
     def endpoint(self) -> Endpoint:
         """Where it listens."""
         return self._endpoint
+
+    @property
+    def facts(self) -> ServerFacts:
+        """What it was started with."""
+        return self._parts.trial.facts
 
     @property
     def blocks(self) -> Blocks | None:

@@ -183,7 +183,9 @@ NOTES = Notes(
     shape_sweep_falls="吞吐上升至 {top}；扫描中自运行请求数 {falls} 起明确下降。",
     shape_sweep_preempts="扫描中自运行请求数 {preempts} 起服务发生抢占。",
     shape_preempts="自 {preempts} 起服务发生抢占。",
+    shape_preempts_tried="在所试的其他参数下，自 {preempts} 起服务发生抢占。",
     shape_calm="服务未发生抢占。",
+    shape_calm_tried="在所试的其他参数下，服务未发生抢占。",
     shares="其中 {bundle} 来自 {name} 为 {old} 时的其他参数，另有 {batch} 来自 {name} {old} → {new}。",
     shares_about="其中约 {bundle} 来自 {name} 为 {old} 时的其他参数，另有约 {batch} 来自 {name} {old} → {new}"
     "；前一步并未单独启动，由曲线读出。",
@@ -218,6 +220,10 @@ NOTES = Notes(
     again="从存储的运行重新生成本报告：",
     files="同目录文件：",
     sortable="点击列标题可排序。",
+    scaled=(
+        "仿真服务的运行速度是其所代表服务的 {scale} 倍："
+        "吞吐、时延与测量窗口按所代表服务的时间计，启动耗时按本机时间计。"
+    ),
     scroll="可左右滚动。",
     made_by="由 ascend-autotune {version} 生成。",
     redacted="主机、地址、路径与用户已隐藏。",

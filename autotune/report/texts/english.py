@@ -184,7 +184,9 @@ NOTES = Notes(
     shape_sweep_preempts="In the sweep the service preempted requests from {preempts} running ones on.",
     shape_rises="The fastest value, {top}, is also the largest that was measured: no drop was seen.",
     shape_preempts="The service preempted requests from {preempts} on.",
+    shape_preempts_tried="With the other settings tried, the service preempted requests from {preempts} on.",
     shape_calm="It never preempted a request.",
+    shape_calm_tried="With the other settings tried, it never preempted a request.",
     shares="Of this, {bundle} comes from the other settings at {name} {old}, and {batch} on top of it from"
     " {name} {old} -> {new}.",
     shares_about="Of this, about {bundle} comes from the other settings at {name} {old}, and about {batch} on"
@@ -227,6 +229,10 @@ NOTES = Notes(
     again="Render this report again from the stored run:",
     files="Beside this page:",
     sortable="Click a column's title to sort.",
+    scaled=(
+        "The stand-in runs {scale} times as fast as the service it stands for: its throughput, latencies and "
+        "windows are told in that service's time, launches in this host's."
+    ),
     scroll="Scrolls sideways.",
     made_by="Made by ascend-autotune {version}.",
     redacted="Hosts, addresses, paths and users are hidden.",

@@ -237,7 +237,10 @@ class Notes:
     """Fields: preempts."""
     shape_preempts: str
     """Fields: preempts."""
+    shape_preempts_tried: str
+    """The same where the setting found differs in more than the batch size. Fields: preempts."""
     shape_calm: str
+    shape_calm_tried: str
     shares: str
     """Fields: bundle, batch, name, old, new."""
     shares_about: str
@@ -279,6 +282,8 @@ class Notes:
     again: str
     files: str
     sortable: str
+    scaled: str
+    """Of a stand-in that runs faster than what it stands for. Fields: scale."""
     scroll: str
     made_by: str
     """Fields: version."""

@@ -91,14 +91,11 @@ def production(make_job):
         subprocess.run(live.stop, check=False)
 
 
-def test_a_live_service_without_commands_is_refused_with_what_to_write(production):
+def test_a_live_service_is_refused_without_commands_and_with_them_stopped_tuned_and_answers_again(production):
     done = production.job.tune()
     assert done.returncode == 1
     assert "service:" in done.stderr
     assert production.answers()
-
-
-def test_with_commands_it_is_stopped_tuned_and_answers_again(production):
     production.named_in_profile()
     before = production.job.fingerprint()
     first = production.pid_file.read_text()

@@ -41,6 +41,8 @@ def main(argv: list[str]) -> None:
         say("RuntimeError: Engine core initialization failed. See root cause above.")
         os.kill(engine, signal.SIGKILL)
         os._exit(1)
+    if os.environ.get("PTA_TORCHAIR_DECODE_GEAR_ENABLE") == "1" and not FAULTS.get("keeps_no_graphs"):
+        Path(".torchair_cache/graph").write_text(arguments.text("max-num-seqs"))
     if "print" in FAULTS:
         say(FAULTS["print"])
     if "exit" in FAULTS:

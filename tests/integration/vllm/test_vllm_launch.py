@@ -112,7 +112,7 @@ def test_a_script_runs_from_a_copy_by_its_interpreter_line_and_stays_as_it_is(vl
     engine = vllm.engine(script=path)
     assert engine.describe().incumbent == Settings(max_batch_size=32)
     with engine.launch(WANTED) as service:
-        copy = (vllm.work_dir / "launch-001" / "run_vllm.sh").read_text()
+        copy = (vllm.work_dir / "launch-002" / "run_vllm.sh").read_text()
         port = service.endpoint.url.rpartition(":")[2]
         assert copy == (
             before.decode()
@@ -121,7 +121,7 @@ def test_a_script_runs_from_a_copy_by_its_interpreter_line_and_stays_as_it_is(vl
             .replace("0.0.0.0", "127.0.0.1")
             .replace("8080", port)
         )
-        assert (vllm.work_dir / "launch-001" / "cwd" / "serve log.txt").exists()
+        assert (vllm.work_dir / "launch-002" / "cwd" / "serve log.txt").exists()
     assert (path.read_bytes(), path.stat().st_mode) == (before, mode)
     assert vllm.processes() == []
     assert vllm.events == []
@@ -324,6 +324,41 @@ def test_compiled_graphs_are_kept_for_each_setting(vllm):
         assert not list((vllm.work_dir / "launch-002/cwd/.torchair_cache").iterdir())
     with engine.launch(WANTED):
         assert (vllm.work_dir / "launch-003/cwd/.torchair_cache/graph").read_text() == "48"
+
+
+GRAPHS = {"PTA_TORCHAIR_DECODE_GEAR_ENABLE": "1", "PTA_TORCHAIR_DECODE_GEAR_LIST": "2,4,8"}
+
+
+def launches(vllm) -> int:
+    return len(list(vllm.work_dir.glob("launch-*")))
+
+
+def test_graphs_are_compiled_in_a_start_of_their_own_and_only_read_in_the_next(vllm):
+    engine = vllm.engine("--max-num-seqs=8", environment=vllm.environment | GRAPHS)
+    with engine.launch(WANTED) as service:
+        assert launches(vllm) == 2
+        assert service.counters().running == 0
+        assert (vllm.work_dir / "launch-002/cwd/.torchair_cache/graph").read_text() == "48"
+        assert generated(service) == 1, "the batches of the first start are not those of the second"
+    with engine.launch(WANTED):
+        assert launches(vllm) == 3
+    assert vllm.events == []
+
+
+def generated(service) -> int:
+    line = next(
+        line for line in ask(service.endpoint.url, "/metrics").splitlines() if "generation_tok" in line
+    )
+    return int(float(line.split()[-1]))
+
+
+def test_a_version_that_keeps_no_graphs_is_not_started_twice_for_each_value(vllm):
+    environment = vllm.environment | GRAPHS | {"FAKE_VLLM": '{"keeps_no_graphs": true}'}
+    engine = vllm.engine("--max-num-seqs=8", environment=environment)
+    for count in (2, 3):
+        with engine.launch(WANTED):
+            assert launches(vllm) == count
+    assert ["no compiled graphs" in event.message for event in vllm.events] == [True]
 
 
 def test_another_value_than_was_given_is_not_measured(vllm):
