@@ -165,9 +165,7 @@ def _judged(launch: LaunchRecord, limits: tuple[Limit, ...], concurrency: int) -
 
 def any_read(history: History) -> bool:
     """Something was measured beside a sweep."""
-    return any(
-        launch.purpose is not Purpose.SCOUT and launch.last is not None for launch in history.launches
-    )
+    return any(launch.purpose is not Purpose.SCOUT and launch.last is not None for launch in history.launches)
 
 
 class Judged:
