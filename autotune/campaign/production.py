@@ -2,18 +2,20 @@
 
 import os
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from autotune.engines.mindie.addresses import Addresses, addresses_of
 from autotune.engines.mindie.config_file import read as read_config
 from autotune.engines.mindie.production import STARTED_BY, Production, ProductionCommands, unit_commands
 from autotune.engines.tls import Tls
+from autotune.engines.vllm.live import answers
 from autotune.errors import AutotuneError, NotRestored, Refused
 from autotune.events import Warned
-from autotune.model.change import ServiceStopped
+from autotune.model.change import ServedModel, ServiceStopped
 from autotune.model.protocols import Journal, Listener
 from autotune.process.environment import read_captured, write_captured
 from autotune.process.held_back import held_back
@@ -31,6 +33,10 @@ class ProductionService:
     work_dir: Path
     start_timeout: float
     tls: Tls | None = None
+    served: ServedModel | None = None
+    """A vLLM server; None for MindIE, whose configuration says where it listens."""
+    api_key: str | None = None
+    """Of a vLLM server; it is kept in no journal."""
 
     def is_live(self) -> bool:
         """Whether it runs now."""
@@ -82,6 +88,7 @@ class ProductionService:
             after=commands.after,
             active=commands.active,
             config_path=str(self.config_path),
+            served=self.served,
             environment=str(environment),
             unit=(self.section.unit or "") if self.section else "",
             mark=secrets.token_hex(8),
@@ -104,6 +111,8 @@ class ProductionService:
         return change
 
     def _addresses(self) -> Addresses:
+        if self.served is not None:
+            return _addresses_of_server(self.served)
         return addresses_of(read_config(self.config_path).config.document.value, self.environment)
 
     def _production(self, addresses: Addresses, *, mark: str = "") -> Production:
@@ -119,7 +128,23 @@ class ProductionService:
             answer_timeout=self.start_timeout,
             tls=self.tls,
             mark=mark,
+            asks=_asks(self.served, self.tls, self.api_key),
         )
+
+
+def _addresses_of_server(served: ServedModel) -> Addresses:
+    return Addresses(
+        scheme=served.scheme,
+        host=served.host,
+        port=served.port,
+        management_host=served.host,
+        management_port=served.port,
+    )
+
+
+def _asks(served: ServedModel | None, tls: Tls | None, api_key: str | None) -> Callable[[], bool] | None:
+    """What tells whether a vLLM server answers; None for MindIE, which is asked in its own way."""
+    return None if served is None else partial(answers, served, tls=tls, api_key=api_key)
 
 
 def has_stopped(change: ServiceStopped, journal: Journal) -> ServiceStopped:
@@ -174,7 +199,7 @@ def bring_back_later(change: ServiceStopped, work_dir: Path) -> None:
 def _of_change(change: ServiceStopped, work_dir: Path) -> Production:
     try:
         environment = _environment(change)
-        addresses = addresses_of(read_config(Path(change.config_path)).config.document.value, environment)
+        addresses = _addresses_of_change(change, environment)
     except AutotuneError as error:
         raise NotRestored(
             f"the service that ran before is not back: {error.message}",
@@ -188,7 +213,14 @@ def _of_change(change: ServiceStopped, work_dir: Path) -> Production:
         answer_timeout=change.answer_seconds,
         tls=_tls(change),
         mark=change.mark,
+        asks=_asks(change.served, _tls(change), environment.get("VLLM_API_KEY")),
     )
+
+
+def _addresses_of_change(change: ServiceStopped, environment: Mapping[str, str]) -> Addresses:
+    if change.served is not None:
+        return _addresses_of_server(change.served)
+    return addresses_of(read_config(Path(change.config_path)).config.document.value, environment)
 
 
 def _environment(change: ServiceStopped) -> Mapping[str, str]:

@@ -77,6 +77,10 @@ class Confirmed:
                 reason="nothing that was measured surely keeps the limits",
                 because=Because.LIMITS_UNMET,
             )
+        fruitless = isinstance(move, Finish) and move.because is Because.NO_READING
+        if isinstance(move, Finish) and fruitless and limits and _others_read(history, self._space.incumbent):
+            reason = "no other value keeps the limits"
+            return replace(move, reason=reason, because=Because.LIMITS_UNMET)
         return move
 
     def _next(self, plain: History, history: History) -> Move:
@@ -169,7 +173,12 @@ class Confirmed:
         if not isinstance(move, Finish) or incumbent is None or move.settings is not None:
             return move
         if evidence_of(history, incumbent, self._space.concurrency).usable:
-            return Finish(settings=incumbent, code=VerdictCode.INCUMBENT_BEST, reason=move.reason)
+            return Finish(
+                settings=incumbent,
+                code=VerdictCode.INCUMBENT_BEST,
+                reason=move.reason,
+                because=move.because,
+            )
         return move
 
     def _confirm(self, history: History, found: Finish, pair: _Pair) -> Move:
@@ -339,6 +348,12 @@ class Confirmed:
                 continue
             groups.setdefault(launch.settings, []).extend(gather((launch,), self._space.concurrency).readings)
         return launch_spread(list(groups.values()))
+
+
+def _others_read(history: History, incumbent: Settings | None) -> bool:
+    """Something else than the incumbent gave a reading, whatever the limits say about it."""
+    restarts = (launch for launch in history.launches if launch.purpose is not Purpose.SCOUT)
+    return any(launch.last is not None and launch.settings != incumbent for launch in restarts)
 
 
 def _time_is_up(history: History) -> bool:

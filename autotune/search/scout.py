@@ -156,7 +156,7 @@ class Scout:
         choice = self._choose(history, observations, bracket)
         over = self._over(history, choice)
         if over is None and choice.following is not None:
-            move = self._candidate(choice.following, "the belief's best next restart", Because.PROMISES_MOST)
+            move = self._candidate(choice.following, "the value that promises most", Because.PROMISES_MOST)
             return replace(move, expected=choice.expected)
         if choice.smaller is not None and self._worth_a_smaller(history):
             return self._candidate(

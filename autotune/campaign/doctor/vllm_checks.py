@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autotune.campaign.doctor.check import Check, advice, error, fine
 from autotune.campaign.doctor.service_facts import ServiceFacts
-from autotune.campaign.sides.vllm import command_words
+from autotune.campaign.sides.command_words import command_words
 from autotune.engines.vllm.facts import ServerFacts, facts_of
 from autotune.engines.vllm.installed import installed_versions, version_text
 from autotune.engines.vllm.serving import Serving, read_command, read_file

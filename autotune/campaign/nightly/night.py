@@ -23,7 +23,7 @@ from autotune.campaign.planning import planned
 from autotune.campaign.session import Session
 from autotune.campaign.sides.side import HostSide
 from autotune.campaign.space import options_of
-from autotune.errors import AutotuneError, Busy, NotRestored, Refused
+from autotune.errors import AutotuneError, Busy, NotRestored, Refused, UsageError
 from autotune.events import Warned
 from autotune.model.campaign import Campaign
 from autotune.model.launch import History
@@ -107,6 +107,11 @@ def _night(
         side = session.side
         if side.production is not None:
             refuse_traffic(side.production, side.clock)
+        elif loaded.profile.engine.service is not None:
+            raise UsageError(
+                "engine.service: a night does not stop a live vLLM server",
+                hint="autotune tune does; or leave engine.service away on a host without live traffic",
+            )
         with ExitStack() as stack:
             if not session.campaign.rehearsed:
                 stack.enter_context(guarded(session.state, session.campaign))

@@ -129,3 +129,19 @@ def test_values_are_judged_as_vllm_judges_them(line, seqs, refused):
 def test_a_batch_of_tokens_that_is_tuned_along_is_the_one_that_counts():
     settings = Settings(max_batch_size=64, max_num_batched_tokens=64)
     check_settings(settings, facts("--max-num-batched-tokens 8"))
+
+
+@pytest.mark.parametrize(
+    ("more", "environment", "keeps"),
+    [
+        ("", {}, False),
+        ("", {"PTA_TORCHAIR_DECODE_GEAR_ENABLE": "1", "PTA_TORCHAIR_DECODE_GEAR_LIST": "2,8"}, True),
+        ("--enforce-eager", {"PTA_TORCHAIR_DECODE_GEAR_ENABLE": "1"}, False),
+        ('{"torchair_graph_config": {"enabled": true, "use_cached_graph": true}}', {}, True),
+        ('{"torchair_graph_config": {"enabled": true}}', {}, False),
+        ('{"torchair_graph_config": 3}', {}, False),
+    ],
+)
+def test_graphs_are_kept_where_the_command_or_the_gears_say_so(more, environment, keeps):
+    words = ["--additional-config", more] if more.startswith("{") else more.split()
+    assert facts_of(read_command(["vllm", "serve", "m", *words]), environment).keeps_graphs is keeps

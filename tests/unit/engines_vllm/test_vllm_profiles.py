@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autotune.campaign.sides.vllm import command_words
+from autotune.campaign.sides.command_words import command_words
 from autotune.engines.vllm.facts import facts_of, grid_of
 from autotune.engines.vllm.serving import read_command
 from autotune.errors import UsageError

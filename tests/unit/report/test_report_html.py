@@ -13,6 +13,7 @@ from autotune.report.sections import build
 from autotune.report.texts.languages import LANGUAGES, language
 
 from . import example_campaigns as examples
+from .stored_campaigns import stored
 
 CAMPAIGNS = {
     "guide": examples.guide(),
@@ -25,6 +26,12 @@ CAMPAIGNS = {
     "not restored": replace(examples.guide(), restored=False),
     **{code.value: examples.ended_as(code) for code in VerdictCode},
 }
+
+
+def test_a_path_may_break_its_line_after_a_slash():
+    assert "/opt/<wbr>autotune/<wbr>.demo/<wbr>install/<wbr>conf/<wbr>config.json" in rendered(
+        stored("emulated_mindie")
+    )
 
 
 def rendered(campaign, code="en", ceiling=None):

@@ -10,6 +10,7 @@ from autotune.report.sections import build
 from autotune.report.texts.languages import LANGUAGES, language
 
 from . import example_campaigns as examples
+from .stored_campaigns import stored
 
 EVERY = [
     examples.guide(),
@@ -58,6 +59,12 @@ def test_every_table_row_has_the_columns_of_its_head(campaign):
             len(re.findall(r"<t[hd][ >]", row)) for row in re.findall(r"<tr>.*?</tr>", table, re.DOTALL)
         }
         assert len(counts) == 1
+
+
+def test_numbers_in_tables_read_as_they_are_in_a_terminal_too():
+    rows = [line for line in text_of(stored("emulated_mindie")).splitlines() if line.startswith("|")]
+    assert "| 30 | 753.7 | 20,888 | 43.6 |" in rows
+    assert not any(re.search(r"\\[-.+#]", row) for row in rows)
 
 
 def test_a_run_without_readings_shows_no_picture():

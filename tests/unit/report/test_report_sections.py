@@ -13,6 +13,7 @@ from autotune.report.tables import Table
 from autotune.report.texts.languages import language
 
 from . import example_campaigns as examples
+from .stored_campaigns import stored
 
 EN = language("en")
 
@@ -131,6 +132,18 @@ def test_the_curve_is_told_in_a_sentence_before_it_is_drawn():
         "Throughput rises up to 500 and is surely lower from 600 on."
         " The service preempted requests from 600 on."
     )
+
+
+def test_preemptions_of_the_setting_found_are_not_denied_by_the_sentence_on_the_candidates():
+    """The setting found preempted at 22 with other prefill limits; the candidates from 30 on."""
+    parts = part_of(stored("emulated_mindie"), "curve")
+    assert parts[0].text.endswith("With the other settings tried, the service preempted requests from 30 on.")
+
+
+@pytest.mark.parametrize(("name", "told"), [("emulated_mindie", True), ("vllm_cpu", False)])
+def test_whose_time_the_figures_are_in_is_said_where_the_two_differ(name, told):
+    texts = [part.text for part in part_of(stored(name), "launches") if isinstance(part, Note)]
+    assert ("40 times as fast as the service it stands for" in " ".join(texts)) == told
 
 
 def test_a_ceiling_is_compared_with_and_drawn_where_it_is_near():

@@ -5,6 +5,7 @@ from autotune.model.launch import Outcome, Purpose
 from autotune.report.values import setting_values, shape
 
 from . import example_campaigns as examples
+from .stored_campaigns import stored
 
 
 def of(*pairs, sweep=()):
@@ -76,3 +77,10 @@ def test_a_sweep_that_still_rises_at_the_best_restart_shows_no_fall_there():
     sweep = ((520, 1500.0, 0.02, 0), (700, 2000.0, 0.02, 0), (900, 1900.0, 0.2, 0))
     found = shape(of((400, 2800.0, 0.01, 0), (500, 3000.0, 0.01, 0), sweep=sweep))
     assert found.swept_from is None
+
+
+def test_the_stored_run_on_real_vllm_tells_where_preemptions_begin_and_claims_no_drop_within_its_intervals():
+    found = shape(stored("vllm_cpu"))
+    assert (found.top, found.highest) == (32, 128)
+    assert (found.preempts_from, found.preempts_swept) == (32, 26)
+    assert (found.falls_from, found.swept_from) == (None, None)

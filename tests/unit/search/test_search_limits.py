@@ -2,10 +2,13 @@
 
 import pytest
 
+from autotune.model.launch import Purpose
 from autotune.model.limit import Limit, LimitMetric, LimitStatistic
 from autotune.model.measurement import Distribution, FailureCount
-from autotune.model.move import VerdictCode
+from autotune.model.move import Launch, VerdictCode
 from autotune.model.settings import Settings
+from autotune.search.confirmation import Confirmed
+from autotune.search.evidence import no_reading, reading_move
 from autotune.search.limits import judge, value_of
 from autotune.search.options import Options
 from autotune.search.strategy import make_strategy
@@ -41,6 +44,32 @@ def test_the_best_value_that_keeps_the_limit_is_found(tools, name):
 def test_when_nothing_keeps_the_limit_the_verdict_says_so(tools):
     played = tools.play(strategy(tools, "guide"), read(tools, per_request_ms=20.0))
     assert (played.finish.code, played.finish.settings) == (VerdictCode.LIMIT_UNMET, None)
+
+
+class Fruitless:
+    """Reads one candidate and says that nothing was read: what breaks a limit is no reading to a strategy."""
+
+    def __init__(self, space):
+        self.settings = space.settings_for(300)
+
+    def next_move(self, history):
+        level = reading_move(history, 1306, 0.01, reason="")
+        if level is not None:
+            return level
+        if history.of(self.settings):
+            return no_reading("no restart gave a reading")
+        return Launch(settings=self.settings, purpose=Purpose.CANDIDATE)
+
+
+def test_where_only_the_incumbent_keeps_the_limit_the_reason_names_the_limit(tools):
+    def level(launch, move):
+        broken = launch.settings.max_batch_size != 200
+        return tools.measured(move.concurrency, 3000.0, tpot_ms=Distribution(mean=80.0 if broken else 40.0))
+
+    space = tools.space(incumbent=Settings(max_batch_size=200), tune_prefill=False, blocks=1500)
+    finish = tools.play(Confirmed(Fruitless(space), space, Options(limits=(TPOT_50,))), level).finish
+    assert (finish.code, finish.settings.max_batch_size) == (VerdictCode.INCUMBENT_BEST, 200)
+    assert finish.reason == "no other value keeps the limits"
 
 
 def test_an_incumbent_that_breaks_the_limit_is_replaced_by_what_keeps_it(tools):
