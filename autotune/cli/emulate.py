@@ -92,7 +92,8 @@ def command(
         trace=str(trace.absolute()) if trace else "",
     )
     made = make_install(directory, options)
-    click.echo(f"{made}: emulated MindIE, {model}, {blocks} blocks, {time_scale:g} times faster than real")
+    faster = "" if time_scale == 1 else f", {time_scale:g} times faster than real"
+    click.echo(f"{made}: emulated MindIE, {model}, {blocks} blocks{faster}")
 
 
 def _named(fault: str) -> tuple[str, object]:

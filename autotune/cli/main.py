@@ -1,5 +1,6 @@
 """The command `autotune`: finds the command's module, runs it, and is the one error boundary."""
 
+import errno
 import os
 import sys
 from contextlib import suppress
@@ -28,6 +29,14 @@ COMMANDS = {
 }
 """Command -> its line in `--help`; the module is autotune.cli.<command>, loaded only when it runs."""
 _LONGEST = 4000
+_MENDS = {
+    errno.ENOSPC: "free some space",
+    errno.EDQUOT: "free some space",
+    errno.EROFS: "choose a place that is not read-only",
+    errno.EACCES: "mend the rights",
+    errno.EPERM: "mend the rights",
+    errno.EPIPE: "keep the reader of the output open",
+}
 _LOOK = "autotune recover tells whether anything is left changed"
 
 
@@ -47,6 +56,17 @@ class LazyGroup(click.Group):
         command = import_module(f"autotune.cli.{cmd_name}").command
         assert isinstance(command, click.Command)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Name the nearest command when one is mistyped."""
+        from difflib import get_close_matches
+
+        near = get_close_matches(args[0], COMMANDS, n=1) if args else []
+        if near and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(f"No such command {args[0]!r}: did you mean {near[0]}?", ctx)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them."""
@@ -96,7 +116,7 @@ def _tell(error: AutotuneError) -> int:
 def _of_system(error: OSError) -> AutotuneError:
     """A full disk, missing rights, a pipe whose reader has gone."""
     where = f"{error.filename}: " if error.filename else ""
-    hint = f"free some space or mend the rights; {_LOOK}"
+    hint = f"{_MENDS.get(error.errno or 0, 'mend the path or its rights')}; {_LOOK}"
     return AutotuneError(f"{where}{error.strerror or error}", hint=hint)
 
 

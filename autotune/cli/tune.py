@@ -68,7 +68,9 @@ def command(
     load_numpy_on_one_thread()
     from autotune.campaign.choices import Choices
     from autotune.campaign.planning import planned
+    from autotune.campaign.session import report_directory
     from autotune.profile.reading import read_profile
+    from autotune.report.files import check_writable
 
     choices = Choices(
         deadline_seconds=seconds_option(deadline),
@@ -86,6 +88,7 @@ def command(
         _show_plan(session, as_json=as_json and plan_only)
         if plan_only:
             return 0
+        check_writable(report_directory(loaded.profile, choices, session.campaign.run))
         if not (yes or session.campaign.rehearsed):
             _ask()
         try:
@@ -171,6 +174,7 @@ def _tell(session: "Session", ending: "Ending", choices: "Choices", *, as_json: 
 
     from autotune.campaign.session import report_directory
     from autotune.cli.ending_view import show_ending
+    from autotune.errors import Refused
     from autotune.report.answer import answer
     from autotune.report.document import document_text, report_document
     from autotune.report.files import write_report
@@ -178,9 +182,15 @@ def _tell(session: "Session", ending: "Ending", choices: "Choices", *, as_json: 
 
     words = language(session.profile.report.language)
     directory = report_directory(session.profile, choices, session.campaign.run)
-    files = write_report(ending.campaign, directory, language=words.code)
+    unwritten: Refused | None = None
+    try:
+        written = str(write_report(ending.campaign, directory, language=words.code).html)
+    except Refused as error:  # what was measured is told and stored all the same
+        unwritten, written = error, "not written"
     if as_json:
         click.echo(document_text(report_document(ending.campaign, words)), nl=False)
-        return ending.exit_code
-    show_ending(Console(highlight=False), answer(ending.campaign, words), str(files.html))
+    else:
+        show_ending(Console(highlight=False), answer(ending.campaign, words), written)
+    if unwritten is not None:
+        raise unwritten
     return ending.exit_code

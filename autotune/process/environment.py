@@ -18,7 +18,7 @@ def read_captured(path: Path) -> dict[str, str]:
     Entries that no variable can be (exported shell functions) are left out. Raises UsageError when the file
     cannot be read or holds lines instead of NUL-terminated entries.
     """
-    hint = f"write it with: env -0 > {path}"
+    hint = "write one with: env -0 > mindie.env, in a shell that sourced what the service needs"
     try:
         data = path.read_bytes()
     except OSError as error:

@@ -116,6 +116,9 @@ def _syntax_fault(error: yaml.YAMLError, text: str) -> Fault:
         return Fault(place="(file)", line=line, message=f"not YAML: {reason}")
     if "\\t" in problem or "'\t'" in problem:
         return _fault_at(mark, "a tab where YAML wants spaces", "indent with spaces")
+    begun = getattr(error, "context_mark", None)
+    if str(getattr(error, "context", "")).startswith("while parsing a flow") and _line(begun) < _line(mark):
+        return _fault_at(mark, f"not YAML: {problem}", f"close what line {_line(begun)} opens")
     hint = "quote values that begin with % @ ` * & ! or hold ': '"
     return _fault_at(mark, f"not YAML: {problem}", hint)
 

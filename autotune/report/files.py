@@ -1,11 +1,13 @@
 """Files: writes everything that a finished campaign leaves for people and programs."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.errors import Refused
 from autotune.model.campaign import Campaign
 from autotune.report.chart import chinese_fonts, images
+from autotune.report.commands import state_option
 from autotune.report.curve import curve_plot
 from autotune.report.document import document_text, report_document
 from autotune.report.html import page
@@ -73,10 +75,19 @@ def write_report(
             svg=svg,
         )
     except OSError as error:
+        again = f"autotune report {campaign.run} --output DIR{state_option(campaign)}"
         raise Refused(
             f"cannot write the report to {directory}: {error.strerror}",
-            hint="give another directory with --output",
+            hint=f"nothing that was measured is lost: {again}",
         ) from error
+
+
+def check_writable(directory: Path) -> None:
+    """Raise Refused when a report could not be written there, before hours are spent on it."""
+    there = next(place for place in (directory, *directory.absolute().parents) if place.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        reason = "it cannot be written" if there.is_dir() else "it is no directory"
+        raise Refused(f"no report can be made at {directory}: {there}: {reason}", hint="--output DIR")
 
 
 def _make(directory: Path) -> None:

@@ -104,7 +104,9 @@ def _install_check(install: _Install) -> Check:
     if not parse_version(install.version):
         fact = f"{program}; no file tells its version, so the bounds are those before 3.0"
         return advice("install", fact, f"ls {install.home}/version.info {install.home.parent}/version.info")
-    kind = f", EMULATED, {install.emulated.time_scale:g} times faster than real" if install.emulated else ""
+    scale = install.emulated.time_scale if install.emulated else 1.0
+    faster = "" if scale == 1 else f", {scale:g} times faster than real"
+    kind = f", EMULATED{faster}" if install.emulated else ""
     loader = [fact.name for fact in notable(install.environment) if fact.name.startswith("LD_")]
     given = f"; its environment sets {', '.join(loader)}" if loader else ""
     return fine("install", f"MindIE {install.version} at {install.home}{kind}{given}")

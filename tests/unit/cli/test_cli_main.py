@@ -1,5 +1,7 @@
 """The command line before any work is done: help is light, errors are clear and carry their exit code."""
 
+import errno
+import os
 import subprocess
 import sys
 import time
@@ -50,9 +52,26 @@ def test_the_list_of_commands_has_a_line_for_each(capsys):
     assert all(name in out for name in COMMANDS)
 
 
-def test_an_unknown_command_is_wrong_usage(capsys):
+def test_an_unknown_command_is_wrong_usage_and_the_nearest_one_is_named(capsys):
     assert run(["tnue"]) == 2
-    assert "tnue" in capsys.readouterr().err
+    assert "No such command 'tnue': did you mean tune?" in capsys.readouterr().err
+    assert run(["xyzzy"]) == 2
+    assert "No such command 'xyzzy'." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("number", "mend"),
+    [(errno.ENOSPC, "free some space"), (errno.EROFS, "not read-only"), (errno.ENOENT, "mend the path")],
+)
+def test_an_error_of_the_system_names_its_place_and_what_mends_it(monkeypatch, capsys, number, mend):
+    def fail(**_options: object) -> None:
+        raise OSError(number, os.strerror(number), "/some/place")
+
+    monkeypatch.setattr(group.get_command(None, "recover"), "callback", fail)
+    assert run(["recover"]) == 1
+    told = capsys.readouterr().err
+    assert "/some/place" in told
+    assert mend in told
 
 
 def test_an_expected_error_is_one_text_with_the_next_step(monkeypatch, capsys):

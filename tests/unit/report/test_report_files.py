@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from autotune.errors import Refused, UsageError
-from autotune.report.files import write_report
+from autotune.report.files import check_writable, write_report
 from tests.bench.report_speed import PAGE_BYTES, SECONDS, in_a_process
 
 from . import example_campaigns as examples
@@ -114,6 +114,17 @@ def test_a_directory_that_cannot_be_made_is_refused(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(Refused, match="cannot write the report"):
         write_report(examples.guide(), tmp_path / "file" / "report")
+
+
+@pytest.mark.parametrize(("place", "why"), [("file/report", "it is no directory"), ("sealed/a/b", "written")])
+def test_a_place_where_no_report_can_be_made_is_told_beforehand(tmp_path, monkeypatch, place, why):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "sealed").mkdir()
+    monkeypatch.setattr(os, "access", lambda path, _mode: path.name != "sealed")  # root may write everywhere
+    check_writable(tmp_path / "new" / "report")
+    with pytest.raises(Refused, match=why):
+        check_writable(tmp_path / place)
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_curve_of_one_value_can_be_drawn(tmp_path):

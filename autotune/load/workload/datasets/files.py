@@ -8,6 +8,8 @@ from typing import Any
 from autotune.errors import UsageError
 from autotune.foreign import json_value
 
+_HINT = "the kind of the data set says how it is read: workload.dataset.type, or --dataset-type"
+
 
 def files_of(path: Path, suffix: str) -> tuple[Path, ...]:
     """The file itself, or all files with this suffix below the directory, in order of their names.
@@ -45,7 +47,7 @@ def json_lines(file: Path) -> Iterator[dict[str, Any]]:
         try:
             row = json_value(line)
         except ValueError as error:
-            raise UsageError(f"{file}, line {number}: no JSON: {error}") from error
+            raise UsageError(f"{file}, line {number}: no JSON: {error}", hint=_HINT) from error
         if not isinstance(row, dict):
             raise UsageError(f"{file}, line {number}: not a JSON object")
         yield row
@@ -64,7 +66,7 @@ def json_document(file: Path) -> Any:
     try:
         return json_value(_text(file))
     except ValueError as error:
-        raise UsageError(f"{file}: no JSON: {error}") from error
+        raise UsageError(f"{file}: no JSON: {error}", hint=_HINT) from error
 
 
 def csv_rows(file: Path) -> Iterator[tuple[int, list[str]]]:
