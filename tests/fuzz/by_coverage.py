@@ -15,6 +15,8 @@ from tests.fuzz.target import Target
 
 ROOT = Path(__file__).parents[2]
 _START_SECONDS = 120
+_NEVER = 1_000_000
+"""Seconds for one input by wall time; `guided` looks at those of CPU."""
 _PATIENCE = 40
 """Wall time for each second of CPU before a run is given up."""
 _LONGEST_INPUT = 8192
@@ -43,7 +45,7 @@ def run(target: Target, seconds: float, *, first_seed: int) -> Outcome:
             f"-seed={first_seed + 1}",
             f"-max_len={_LONGEST_INPUT}",
             "-print_final_stats=1",
-            "-timeout=0",
+            f"-timeout={_NEVER}",
         ]
         argv += ["-rss_limit_mb=4096", f"-artifact_prefix={found}/", str(corpus)]
         argv += [f"-dict={words}"] if target.words else []
