@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from tests.fuzz.by_property import run
+from tests.fuzz.by_property import get_ready, run
 from tests.fuzz.outcome import Outcome
 from tests.fuzz.table import Row, add_to
 from tests.fuzz.target import Target
@@ -27,6 +27,7 @@ def test_a_broken_law_is_found_and_its_input_is_small():
 
 
 def test_a_law_that_holds_is_tried_until_the_time_is_up():
+    get_ready()
     found = run(dataclasses.replace(BROKEN, check=bytes), 0.2, first_seed=1)
     assert found.broken_by is None
     assert found.inputs > 0
