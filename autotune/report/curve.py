@@ -61,7 +61,7 @@ def shape_text(campaign: Campaign, language: Language) -> str:
     found = shape(campaign)
     if found is None:
         return ""
-    sentences = (_fall_text(found, language.notes), _preemption_text(found, language.notes))
+    sentences = (text(found, language.notes) for text in (_fall_text, _enough_text, _preemption_text))
     return language.between_sentences.join(filter(None, sentences))
 
 
@@ -72,6 +72,14 @@ def _fall_text(found: Shape, notes: Notes) -> str:
         return notes.shape_sweep_falls.format(top=found.top, falls=found.swept_from)
     words = notes.shape_rises if found.top == found.highest else notes.shape_plateau
     return words.format(top=found.top)
+
+
+def _enough_text(found: Shape, notes: Notes) -> str:
+    """Where nothing falls, the smallest value that does as well."""
+    falls = found.falls_from is not None or found.swept_from is not None
+    if falls or found.enough == found.top:
+        return ""
+    return notes.shape_enough.format(enough=found.enough)
 
 
 def _preemption_text(found: Shape, notes: Notes) -> str:

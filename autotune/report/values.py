@@ -61,6 +61,10 @@ class SettingValue:
         return self.mean(lambda level: which(level).mean)
 
 
+MARGIN = 0.01
+"""Values that read closer than this are told as equal."""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Shape:
     """Where the measured curve has its top, and what comes after it."""
@@ -80,6 +84,8 @@ class Shape:
     """No value was measured with other settings beside the batch size."""
     highest: int
     """Largest value that was measured."""
+    enough: int
+    """Smallest value whose mean is within MARGIN of the top's."""
 
 
 def setting_values(campaign: Campaign) -> tuple[SettingValue, ...]:
@@ -126,6 +132,11 @@ def shape(campaign: Campaign) -> Shape | None:
         is_all=len(curve) == len(values),
         counts_preemptions=any(value.preemptions is not None for value in curve),
         highest=curve[-1].batch,
+        enough=min(
+            value.batch
+            for value in curve
+            if value.tokens_per_second >= (1.0 - MARGIN) * top.tokens_per_second
+        ),
     )
 
 

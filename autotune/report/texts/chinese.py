@@ -180,6 +180,7 @@ NOTES = Notes(
     shape_falls="吞吐上升至 {top}，自 {falls} 起明确下降。",
     shape_plateau="{top} 以上的值均未明确下降：在区间精度内为平台，未证实下降。",
     shape_rises="最快的值 {top} 也是测过的最大值：尚未见到下降。",
+    shape_enough="与其相差 1% 以内的最小值为 {enough}。",
     shape_sweep_falls="吞吐上升至 {top}；扫描中自运行请求数 {falls} 起明确下降。",
     shape_sweep_preempts="扫描中自运行请求数 {preempts} 起服务发生抢占。",
     shape_preempts="自 {preempts} 起服务发生抢占。",

@@ -180,6 +180,7 @@ NOTES = Notes(
     curve_empty="Nothing was measured, so there is no curve.",
     shape_falls="Throughput rises up to {top} and is surely lower from {falls} on.",
     shape_plateau="Nothing above {top} reads surely lower: a plateau within the intervals, no proven drop.",
+    shape_enough="The smallest value that reads within 1 % of it is {enough}.",
     shape_sweep_falls="Throughput rises up to {top}; the sweep is surely lower from {falls} running ones on.",
     shape_sweep_preempts="In the sweep the service preempted requests from {preempts} running ones on.",
     shape_rises="The fastest value, {top}, is also the largest that was measured: no drop was seen.",

@@ -229,6 +229,8 @@ class Notes:
     """Fields: top, falls."""
     shape_plateau: str
     """Fields: top."""
+    shape_enough: str
+    """Fields: enough; of values closer than MARGIN."""
     shape_rises: str
     """Fields: top."""
     shape_sweep_falls: str

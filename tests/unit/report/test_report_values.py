@@ -2,6 +2,9 @@ import math
 from dataclasses import replace
 
 from autotune.model.launch import Outcome, Purpose
+from autotune.report.curve import shape_text
+from autotune.report.texts.chinese import CHINESE
+from autotune.report.texts.english import ENGLISH
 from autotune.report.values import setting_values, shape
 
 from . import example_campaigns as examples
@@ -84,3 +87,17 @@ def test_the_stored_run_on_real_vllm_tells_where_preemptions_begin_and_claims_no
     assert (found.top, found.highest) == (32, 128)
     assert (found.preempts_from, found.preempts_swept) == (32, 26)
     assert (found.falls_from, found.swept_from) == (None, None)
+
+
+def test_on_a_plateau_the_smallest_value_that_reads_as_much_is_named_and_no_drop_is_claimed():
+    flat = of((32, 700.0, 0.02, 0), (48, 795.0, 0.02, 0), (96, 800.0, 0.02, 0), (128, 798.0, 0.02, 0))
+    assert (shape(flat).top, shape(flat).falls_from, shape(flat).enough) == (96, None, 48)
+    text = shape_text(flat, ENGLISH)
+    assert "a plateau within the intervals, no proven drop" in text
+    assert "The smallest value that reads within 1 % of it is 48." in text
+    assert "48" in shape_text(flat, CHINESE)
+
+
+def test_where_throughput_falls_no_plateau_is_named():
+    falling = of((32, 795.0, 0.01, 0), (48, 800.0, 0.01, 0), (96, 700.0, 0.01, 0))
+    assert "within 1 %" not in shape_text(falling, ENGLISH)
