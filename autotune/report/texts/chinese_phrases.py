@@ -57,6 +57,7 @@ REASONS = {
     "the service as found gave no reading": "现有配置没有读数",
     "the service as found gave no reading that counts": "现有配置没有可采用的读数",
     "nothing that was measured keeps the limits": "所测配置均不满足约束",
+    "nothing that was measured surely keeps the limits": "测过的值都不能确定满足限制",
     "breaks the limit {}": "违反约束 {}",
     "does not surely keep the limit {}": "不能确认满足约束 {}",
     "the limit is neither surely kept nor surely broken": "约束既不能确认满足，也不能确认违反",
