@@ -1,9 +1,9 @@
 """Tree: every process that descends from one that this tool started, also those that tried to get away.
 
 Four signs make a process a member, and nothing else does, least of all its name:
-its parent is a member; it is in the process group or session of a living member; its environment carries
-the mark of the root; or it came back to this process as an orphan with an environment that was written over
-(setproctitle does that) and is in a foreign process group.
+its parent is a member; it is in a process group or session that a member leads or led; its environment
+carries the mark of the root; or it came back to this process as an orphan with an environment that was
+written over (setproctitle does that) and is in a foreign process group.
 """
 
 import os
@@ -37,7 +37,7 @@ class Tree:
         members = {stat.identity: stat for stat in stats if stat.identity in self._known}
         rest = [stat for stat in stats if stat.identity not in members]
         while True:
-            more = _followers(rest, members.values())
+            more = _followers(rest, members.values(), self._pids_ever())
             if thorough and not more:
                 more = [stat for stat in rest if self._carries_mark(stat)]
             if not more:
@@ -56,6 +56,9 @@ class Tree:
     def pids(self) -> tuple[int, ...]:
         """Look, and give the pids of the members that still run."""
         return tuple(stat.identity.pid for stat in self.living())
+
+    def _pids_ever(self) -> frozenset[int]:
+        return frozenset(identity.pid for identity in self._known)
 
     def _all(self) -> tuple[Stat, ...]:
         """Every process that could be a member: not this one, not init, not older than the root."""
@@ -84,11 +87,17 @@ class Tree:
         )
 
 
-def _followers(stats: Iterable[Stat], members: Collection[Stat]) -> list[Stat]:
-    """Give those that have a member as parent, or share the group or session of one."""
+def _followers(stats: Iterable[Stat], members: Collection[Stat], ever: frozenset[int]) -> list[Stat]:
+    """Give those that have a member as parent, or are in a group or session that a member leads or led.
+
+    `ever` are the pids of all members so far. A group or session that the root was born in is none of its
+    own: the starter's shell and what the user starts there are in it too, also when somebody else ends the
+    root from another session.
+    """
     pids = {member.identity.pid for member in members}
-    groups = {member.group for member in members} - {os.getpgrp()}
-    sessions = {member.session for member in members} - {os.getsid(0)}
+    led = ever | pids
+    groups = {member.group for member in members} & led
+    sessions = {member.session for member in members} & led
     return [stat for stat in stats if stat.parent in pids or stat.group in groups or stat.session in sessions]
 
 

@@ -43,6 +43,17 @@ signal.signal(signal.SIGTERM, signal.SIG_IGN)
 open("ready", "w").close()
 time.sleep(300)
 """
+SHELL = """
+import subprocess, sys, time
+from pathlib import Path
+from autotune.process.child import start
+sleeper = [sys.executable, "-c", "import time; time.sleep(300)"]
+child = start(sleeper, env={}, cwd=Path(), output=Path("output.log"))
+time.sleep(0.05)
+other = subprocess.Popen(sleeper)
+print(child.pid, child.identity.create_time, other.pid, flush=True)
+time.sleep(300)
+"""
 RENAMED = """
 import ctypes, os, time
 if os.fork() == 0:
@@ -150,6 +161,21 @@ def test_a_sibling_with_the_same_command_is_never_touched(tmp_path):
         assert foreign.poll() is None
         foreign.kill()
     end(Tree(other.identity), grace=5, clock=CLOCK, child=other)
+
+
+def test_what_the_user_starts_in_the_same_session_is_never_touched_from_another_one(tmp_path):
+    """The tool was killed in one terminal, and recover is called in another."""
+    with subprocess.Popen(
+        [sys.executable, "-c", SHELL], cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as shell:
+        pid, created, other = shell.stdout.readline().split()
+        root = Identity(pid=int(pid), create_time=float(created))
+        ended = end(Tree(root), grace=5, clock=CLOCK)
+        assert not alive(root)
+        assert ended.killed == ()
+        assert alive(identity_of(int(other)))
+        os.kill(int(other), signal.SIGKILL)
+        shell.kill()
 
 
 def test_a_pid_that_now_belongs_to_another_is_not_signalled(tmp_path):
