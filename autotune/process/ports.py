@@ -1,5 +1,7 @@
 """Ports: whether a service may listen, asked exactly as MindIE's daemon asks, and who stands in the way."""
 
+import fcntl
+import os
 import random
 import socket
 from collections.abc import Collection, Sequence
@@ -17,6 +19,9 @@ TIME_WAIT_SECONDS = 75.0
 _POLL_SECONDS = 0.25
 _LOOK_SECONDS = 5.0  # naming an owner reads every descriptor of the host
 _TRIES = 2000
+LEASES = Path("/run/lock/ascend-autotune-ports")
+"""A file without content, of which a process locks the byte of each port that it has chosen."""
+_opened: dict[Path, int] = {}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,9 +86,13 @@ def _refuse_listeners(ports: Collection[int]) -> None:
         raise LaunchFailed(LaunchCause.PORT, "; ".join(owners), lines=owners)
 
 
-def choose_free(count: int, *, seed: int | None = None, proc: Path = PROC) -> tuple[int, ...]:
+def choose_free(
+    count: int, *, seed: int | None = None, proc: Path = PROC, leases: Path | None = LEASES
+) -> tuple[int, ...]:
     """Choose ports that can be bound now, outside the range that outgoing connections draw from.
 
+    A service binds them only when it has loaded its model. Until this process ends no other one that asks
+    here is given the same ones; None as `leases` only looks, and writes nothing.
     Raises LaunchFailed(PORT) when the host has too few.
     """
     low, high = _ephemeral_range(proc)
@@ -92,7 +101,7 @@ def choose_free(count: int, *, seed: int | None = None, proc: Path = PROC) -> tu
     chosen: list[int] = []
     for _ in range(_TRIES):
         port = draw.choice(candidates)
-        if port not in chosen and is_free(port):
+        if port not in chosen and is_free(port) and (leases is None or _leased(port, leases)):
             chosen.append(port)
         if len(chosen) == count:
             return tuple(chosen)
@@ -105,3 +114,21 @@ def _ephemeral_range(proc: Path) -> tuple[int, int]:
     except FileNotFoundError:
         return 32768, 60999  # the kernel's own default
     return int(low), int(high)
+
+
+def _leased(port: int, leases: Path) -> bool:
+    """Lock the port's byte; False when another process has it. Where there is no such file nobody is asked.
+
+    The kernel frees it with this process: the descriptor is kept open, since closing one frees all.
+    """
+    try:
+        if leases not in _opened:
+            flags = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+            _opened[leases] = os.open(leases, flags if leases.exists() else flags | os.O_CREAT, 0o666)
+    except OSError:
+        return True
+    try:
+        fcntl.lockf(_opened[leases], fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+    except OSError:
+        return False
+    return True

@@ -33,7 +33,7 @@ def gather_ports(ports: tuple[int, ...]) -> PortFacts:
     busy = tuple(port for port in ports if not is_free(port))
     owners = tuple(owner for port in busy if (owner := listener(port)) is not None)
     try:
-        loopback = bool(choose_free(_PORTS))
+        loopback = bool(choose_free(_PORTS, leases=None))
     except LaunchFailed:
         loopback = False
     return PortFacts(ports=ports, busy=busy, owners=owners, loopback=loopback)

@@ -1,7 +1,7 @@
 """Engine: MindIE's daemon behind the Engine protocol."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from difflib import unified_diff
 from typing import final
@@ -14,6 +14,7 @@ from autotune.engines.mindie.launching import launched, make_directory
 from autotune.engines.mindie.options import ConfigMode, Logs, MindieOptions
 from autotune.engines.mindie.running import RunningMindie
 from autotune.engines.mindie.trial import edited, plan_trial
+from autotune.errors import LaunchCause, LaunchFailed
 from autotune.events import Warned
 from autotune.model.service import Blocks, Description
 from autotune.model.settings import Settings
@@ -22,6 +23,7 @@ _PROBING = (
     "this version tells its KV blocks in its log at INFO only, which production does not write: "
     "one start more at INFO reads them, and is not measured"
 )
+_OTHER_PORTS = "a free port that was chosen for the trial is taken; started again with others"
 
 
 @final
@@ -66,10 +68,22 @@ class MindieEngine:
             self._probe_is_due = False
             self._options.listener(Warned(message=_PROBING))
             self._probed = self.probe()
-        with self._launched(settings) as service:
+        with ExitStack() as stack:
+            service = self._entered(settings, stack)
             if service.blocks is None and self._probed is not None:
                 service.assume(self._probed)
             yield service
+
+    def _entered(self, settings: Settings, stack: ExitStack) -> RunningMindie:
+        """Start it; once more where somebody took one of its own ports while it loaded its model."""
+        try:
+            return stack.enter_context(self._launched(settings))
+        except LaunchFailed as failure:
+            if failure.cause is not LaunchCause.PORT or self._options.config_mode is ConfigMode.IN_PLACE:
+                raise
+            why = failure.lines[0] if failure.lines else failure.message
+            self._options.listener(Warned(message=f"{_OTHER_PORTS}: {why}"))
+        return stack.enter_context(self._launched(settings))
 
     @contextmanager
     def _launched(self, settings: Settings) -> Iterator[RunningMindie]:

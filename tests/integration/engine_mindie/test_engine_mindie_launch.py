@@ -2,19 +2,23 @@
 
 import json
 import os
+import socket
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
+from autotune.engines.mindie import launching, trial
 from autotune.engines.mindie.control import ControlPlane
 from autotune.engines.mindie.options import ConfigMode, Logs
+from autotune.events import Warned
 from autotune.model.change import FileChanged, ProcessStarted
 from autotune.model.service import BlockSource
 from autotune.model.settings import Settings
 from autotune.process.environment import without_proxies
 from autotune.process.identity import Identity, alive, read_stat
+from autotune.process.ports import choose_free
 
 WANTED = Settings(max_batch_size=300, max_prefill_batch_size=150, support_select_batch=True)
 
@@ -195,3 +199,19 @@ def test_only_the_named_cpus_are_used(bench):
     one = min(os.sched_getaffinity(0))
     with bench.engine(cpus=frozenset({one})).launch(WANTED) as service:
         assert os.sched_getaffinity(service.pid) == {one}
+
+
+def test_a_private_port_that_somebody_takes_meanwhile_costs_a_start_and_no_launch(bench, monkeypatch):
+    """A daemon looks at its ports only when it has loaded its model, so that nobody waits for them before."""
+    others = choose_free(3)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        chosen = [(taken.getsockname()[1], *choose_free(2)), others]
+        monkeypatch.setattr(trial, "choose_free", lambda _: chosen.pop(0))
+        monkeypatch.setattr(launching, "wait_until_free", lambda *_, **__: 0.0)
+        engine = bench.engine(config_mode=ConfigMode.PRIVATE)
+        with engine.launch(engine.describe().incumbent) as service:
+            assert service.endpoint.url == f"http://127.0.0.1:{others[0]}"
+    (warning,) = (event for event in bench.events if isinstance(event, Warned))
+    assert warning.message.startswith("a free port that was chosen for the trial is taken; started again")

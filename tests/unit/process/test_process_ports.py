@@ -2,6 +2,9 @@
 
 import os
 import socket
+import subprocess
+import sys
+from ast import literal_eval
 from pathlib import Path
 
 import pytest
@@ -81,7 +84,7 @@ def test_free_ports_cost_no_time():
 
 
 def test_chosen_ports_differ_and_lie_outside_the_outgoing_range():
-    ports = choose_free(20, seed=1)
+    ports = choose_free(20, seed=1, leases=None)
     low, high = map(int, Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
     assert len(set(ports)) == 20
     assert all(not low <= port <= high and 1024 <= port <= 65535 for port in ports)
@@ -93,3 +96,23 @@ def test_a_host_with_a_wide_outgoing_range_says_that_it_has_no_port(tmp_path: Pa
     (tmp_path / "sys/net/ipv4/ip_local_port_range").write_text("20000\t64990\n")
     with pytest.raises(LaunchFailed, match="free ports"):
         choose_free(30, proc=tmp_path)
+
+
+def test_a_port_that_another_process_chose_is_not_given_out_before_it_listens(tmp_path):
+    """It is bound only when a model has loaded, which takes minutes."""
+    leases = tmp_path / "ports"
+    code = (
+        "from pathlib import Path; from autotune.process.ports import choose_free;"
+        f"print(choose_free(2, seed=7, leases=Path({str(leases)!r})), flush=True); input()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        theirs = literal_eval(other.stdout.readline())
+        assert not set(theirs) & set(choose_free(2, seed=7, leases=leases))
+        other.communicate("\n")
+    assert choose_free(2, seed=7, leases=leases) == theirs
+
+
+def test_ports_are_chosen_also_where_no_lease_can_be_written(tmp_path):
+    assert len(choose_free(3, leases=tmp_path / "missing" / "ports")) == 3
