@@ -1,7 +1,7 @@
 """Certificates: whether our clients and a service with TLS would trust each other on loopback."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from autotune.campaign.doctor.check import Check, advice, error, fine
@@ -25,7 +25,12 @@ _HINT = "add to the profile: workload: {tls: {ca: ca.pem, cert: client.pem, key:
 
 
 def certificate_check(
-    config: ConfigText, home: Path, section: TlsSection | None, *, private: bool
+    config: ConfigText,
+    home: Path,
+    section: TlsSection | None,
+    *,
+    private: bool,
+    environment: Mapping[str, str],
 ) -> tuple[Check, ...]:
     """Nothing without TLS; `private` says that trials listen on loopback addresses."""
     if not config.flag(Field.HTTPS_ENABLED):
@@ -37,7 +42,7 @@ def certificate_check(
         client_context(files)
     except Refused as refused:
         return (error("certificates", refused.message, refused.hint),)
-    found = addresses_of(config.document.value)
+    found = addresses_of(config.document.value, environment)
     hosts = (LOOPBACK, MANAGEMENT_LOOPBACK) if private else (found.host, found.management_host)
     problems = tuple(_problems(config, home, hosts))
     return problems or (fine("certificates", "ours and those of the service can be used"),)

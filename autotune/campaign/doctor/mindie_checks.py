@@ -16,6 +16,7 @@ from autotune.engines.mindie.daemon_environment import check_install
 from autotune.engines.mindie.description import refuse_unfit
 from autotune.engines.mindie.installation import config_path, executable_of, version_of
 from autotune.engines.mindie.marker import Emulated, read_marker
+from autotune.engines.mindie.several_daemons import refuse_deployer
 from autotune.errors import Refused
 from autotune.mindie_rules.bounds import batch_bounds, parse_version
 from autotune.mindie_rules.checks import Rejected, check_config
@@ -44,6 +45,7 @@ def mindie_facts(profile: Profile, environment: Mapping[str, str]) -> ServiceFac
         mend = "set engine.home to the mindie-service directory, or: autotune emulate --install DIR"
         return ServiceFacts(checks=(error("install", f"there is no MindIE service at {home}", mend),))
     try:
+        refuse_deployer(home)
         emulated = read_marker(home)
     except Refused as refused:
         return ServiceFacts(checks=(_told("install", refused),))
@@ -65,7 +67,9 @@ def mindie_facts(profile: Profile, environment: Mapping[str, str]) -> ServiceFac
         _install_check(install),
         _config_check(config, version),
         _permissions(config, in_place=in_place),
-        *certificate_check(config.config, home, profile.workload.tls, private=not in_place),
+        *certificate_check(
+            config.config, home, profile.workload.tls, private=not in_place, environment=environment
+        ),
     )
     return _with_config(checks, install, config, in_place=in_place)
 

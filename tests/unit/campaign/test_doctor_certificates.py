@@ -52,7 +52,7 @@ def config(cert: Path, key: Path, *, https: bool = True):
 
 
 def looked(pair: tuple[Path, Path], client: TlsSection | None = CLIENT, *, https: bool = True):
-    return certificate_check(config(*pair, https=https), Path("/"), client, private=True)
+    return certificate_check(config(*pair, https=https), Path("/"), client, private=True, environment={})
 
 
 def test_certificates_that_fit_are_fine(made):
