@@ -17,6 +17,7 @@ from autotune.campaign.lengths import lengths_of
 from autotune.campaign.parts import RESTORE_SECONDS, Bounds
 from autotune.campaign.plan import plan_of
 from autotune.campaign.recollection import bring_back_launches, is_open
+from autotune.campaign.reconfirmation import PLANNED, TO_BE_APPLIED
 from autotune.campaign.session import Session
 from autotune.campaign.sides.service_place import service_place
 from autotune.campaign.sides.side import HostSide
@@ -68,7 +69,8 @@ def planned(loaded: LoadedProfile, choices: Choices, listener: Listener) -> Iter
         timing = timing_of(_earlier(store, profile, rehearsed=rehearsed)) or side.timing
         bounds = _bounds(profile, choices, timing)
         residence = side.residence(space) if side.residence is not None else None
-        plan = plan_of(profile, campaign, space, bounds, timing, side.host_lines, residence)
+        lines = (*side.host_lines, *_proof_lines(profile, choices, side))
+        plan = plan_of(profile, campaign, space, bounds, timing, lines, residence)
         yield Session(
             profile=profile,
             campaign=replace(campaign, forecast=plan.forecast),
@@ -81,6 +83,14 @@ def planned(loaded: LoadedProfile, choices: Choices, listener: Listener) -> Iter
             resumed=run is not None,
             apply=choices.apply and not rehearsed,
         )
+
+
+def _proof_lines(profile: Profile, choices: Choices, side: HostSide) -> tuple[Fact, ...]:
+    """What an applied winner costs more where the host settings do not stay with it."""
+    changes = any(TO_BE_APPLIED in line.value for line in side.host_lines)
+    if not (choices.apply and changes) or profile.host.keep:
+        return ()
+    return (Fact(name="apply", value=PLANNED),)
 
 
 def store_url(profile: Profile, state: StateDirectory) -> str:

@@ -20,7 +20,7 @@ _VALUE = re.compile(r"(?:\S+ -> )?([\w/]+), (?:applied|unchanged)\b")
 
 def afterwards(settings: tuple[Fact, ...], *, kept: bool) -> tuple[Fact, ...]:
     """The fact for the report; none where no host setting was changed."""
-    if not any(_was_changed(fact) for fact in settings):
+    if not were_changed(settings):
         return ()
     return (Fact(name=AFTERWARDS, value=KEPT if kept else PUT_BACK),)
 
@@ -36,7 +36,7 @@ def conditions(campaign: Campaign, now: Mapping[str, str] | None = None) -> tupl
     proven = f"proven with {'; '.join(f'{fact.name} {fact.value}' for fact in settings)}"
     if now is not None:
         return (proven, *_against(settings, now))
-    if not any(_was_changed(fact) for fact in settings):
+    if not were_changed(settings):
         return (proven,)
     ending = next((fact.value for fact in campaign.environment if fact.name == AFTERWARDS), PUT_BACK)
     if ending == KEPT:
@@ -60,6 +60,11 @@ def _against(settings: tuple[Fact, ...], now: Mapping[str, str]) -> tuple[str, .
     if not others:
         return ()
     return (f"this host is at {', '.join(others)} now, under which it was not proven: {_ADVICE}",)
+
+
+def were_changed(settings: tuple[Fact, ...]) -> bool:
+    """Whether the trials ran under host settings other than those that were found."""
+    return any(_was_changed(fact) for fact in settings)
 
 
 def _was_changed(fact: Fact) -> bool:

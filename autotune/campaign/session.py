@@ -11,7 +11,9 @@ from autotune.campaign.guards import guarded
 from autotune.campaign.limit_findings import limit_findings
 from autotune.campaign.parts import Bounds, Parts
 from autotune.campaign.plan import Plan
-from autotune.campaign.proven import afterwards
+from autotune.campaign.proven import afterwards, were_changed
+from autotune.campaign.reconfirmation import NAME as RECONFIRMED
+from autotune.campaign.reconfirmation import Reconfirmation
 from autotune.campaign.run import CampaignRun
 from autotune.campaign.sides.side import HostSide, PreparedHost
 from autotune.campaign.space import options_of
@@ -21,7 +23,7 @@ from autotune.model.bracket import Bracket
 from autotune.model.campaign import Campaign
 from autotune.model.move import VerdictCode
 from autotune.model.proposal import Proposals
-from autotune.model.protocols import Listener
+from autotune.model.protocols import LevelRequest, Listener
 from autotune.model.service import BlockSource, Fact
 from autotune.profile.schema import Profile
 from autotune.search.space import Space
@@ -85,9 +87,12 @@ class Session:
 
     def _ended(self, parts: Parts) -> Ending:
         run = CampaignRun(self.campaign, parts, self.bounds)
+        began = self.side.clock.now()
         try:
-            with self.side.prepared(parts.listener) as host:
-                ending = self._finished(run.run(), host, parts.listener)
+            with self.side.aside(parts.listener):
+                with self.side.settings(parts.listener) as host:
+                    ending = self._finished(run.run(), host, parts.listener)
+                ending = self._applied_elsewhere(ending, host, parts.listener, began=began)
         except (AutotuneError, OSError) as error:
             self._failed(run, restored=not isinstance(error, NotRestored))
             raise
@@ -114,9 +119,53 @@ class Session:
             environment=(*campaign.environment, *host.facts, *host.observed()),
         )
         ending = replace(ending, campaign=campaign)
-        if self.apply and verdict is not None and verdict.code is VerdictCode.IMPROVED:
+        if self._to_apply(ending) and not self._needs_proof(host):
             return self._applied(ending, host, listener)
         return _with_environment(ending, afterwards(host.facts, kept=False))
+
+    def _to_apply(self, ending: Ending) -> bool:
+        verdict = ending.campaign.verdict
+        return self.apply and verdict is not None and verdict.code is VerdictCode.IMPROVED
+
+    def _needs_proof(self, host: PreparedHost) -> bool:
+        """Whether production will run under other host settings than the winner was proven in."""
+        return not self.profile.host.keep and were_changed(host.facts)
+
+    def _applied_elsewhere(
+        self, ending: Ending, host: PreparedHost, listener: Listener, *, began: float
+    ) -> Ending:
+        """Prove the winner once more where the host settings of the trials went, then put it in place."""
+        if not self._to_apply(ending) or not self._needs_proof(host) or told_by_hand(ending.campaign):
+            return ending
+        self.store.ended(ending.campaign)  # a crash from here on leaves a finished run
+        campaign = ending.campaign
+        assert campaign.verdict is not None, "there is a winner"
+        assert campaign.verdict.best is not None, "there is a winner"
+        proof = self._reconfirmation(campaign, listener, began=began)
+        try:
+            fact = proof.run(campaign.description.incumbent, campaign.verdict.best.settings)
+        except AutotuneError as error:
+            listener(Warned(message=f"the winner was not applied: {error.message}", hint=error.hint))
+            ending = _with_environment(ending, (Fact(name=RECONFIRMED, value=error.message),))
+            return replace(ending, exit_code=error.exit_code)
+        return self._applied(_with_environment(ending, (fact,)), host, listener)
+
+    def _reconfirmation(self, campaign: Campaign, listener: Listener, *, began: float) -> Reconfirmation:
+        clock, bounds = self.side.clock, self.bounds
+        until = began + bounds.deadline_seconds - bounds.restore_reserve_seconds
+        request = LevelRequest(
+            concurrency=self.space.concurrency,
+            half_width=self.profile.measuring.final_half_width,
+            cap_seconds=bounds.level_cap_seconds,
+        )
+        return Reconfirmation(
+            side=self.side,
+            request=request,
+            listener=listener,
+            seconds_left=lambda: until - clock.now(),
+            least_gain=options_of(self.profile, max_launches=bounds.max_launches).least_gain,
+            launch_seconds=max((launch.seconds.total for launch in campaign.launches), default=0.0),
+        )
 
     def _applied(self, ending: Ending, host: PreparedHost, listener: Listener) -> Ending:
         """Put the winner in place, with the host settings where the profile keeps them.

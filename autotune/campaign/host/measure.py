@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from autotune.campaign.guards import guarded
 from autotune.campaign.host.effect import HostEffect, HostReading, effect_of, launch_order
+from autotune.campaign.reconfirmation import TO_BE_APPLIED
 from autotune.campaign.session import Session
 from autotune.campaign.sides.side import PreparedHost
 from autotune.errors import Interrupted, LaunchFailed, NotMeasurable, Refused
@@ -13,8 +14,6 @@ from autotune.events import Event, LevelEnded, Phase, PhaseChanged, Warned
 from autotune.model.measurement import Level
 from autotune.model.protocols import LevelRequest, Listener
 from autotune.model.service import Fact
-
-_CHANGES = ", to be applied"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +43,7 @@ class HostMeasuring:
 
     def _changes_something(self) -> bool:
         planned = [line.value for line in self.session.side.host_lines]
-        return self.session.side.plain_engine is not None or any(_CHANGES in line for line in planned)
+        return self.session.side.plain_engine is not None or any(TO_BE_APPLIED in line for line in planned)
 
     @contextmanager
     def _alone(self, listener: Listener) -> Iterator[None]:

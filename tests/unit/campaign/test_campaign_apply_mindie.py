@@ -9,13 +9,14 @@ import pytest
 from autotune.campaign.apply import apply, rollback
 from autotune.campaign.ending import Ending
 from autotune.campaign.proven import AFTERWARDS, KEPT, PUT_BACK
+from autotune.campaign.reconfirmation import NAME as RECONFIRMED
 from autotune.campaign.session import Session
 from autotune.campaign.sides.side import PreparedHost
 from autotune.campaign.winner_text import CONFIG_SHA256
 from autotune.emulator.install import make_install
 from autotune.engines.mindie.config_file import read
 from autotune.engines.mindie.config_text import settings_of
-from autotune.errors import NotRestored
+from autotune.errors import NotRestored, Refused
 from autotune.events import Event
 from autotune.model.bracket import Bracket
 from autotune.model.campaign import Campaign, Reading, Verdict
@@ -126,7 +127,7 @@ class Recorder:
         return (CHANGED,)
 
 
-def finished(run, state, recorder: Recorder, *, keep: bool) -> Ending:
+def at_its_end(run, state, recorder: Recorder, *, keep: bool) -> tuple[Session, Ending, PreparedHost]:
     bracket = Bracket(low=1, start=2, high=3, blocks=24, start_prefill=1, source="log")
     session = Session(
         profile=SimpleNamespace(host=SimpleNamespace(keep=keep), objective=SimpleNamespace(limits=())),
@@ -141,21 +142,66 @@ def finished(run, state, recorder: Recorder, *, keep: bool) -> Ending:
         apply=True,
     )
     ending = Ending(campaign=replace(run, bracket=bracket), exit_code=0)
-    host = PreparedHost(facts=SETTINGS, changes=(CHANGED,), keep=recorder.keep)
+    return session, ending, PreparedHost(facts=SETTINGS, changes=(CHANGED,), keep=recorder.keep)
+
+
+def finished(run, state, recorder: Recorder, *, keep: bool) -> Ending:
+    session, ending, host = at_its_end(run, state, recorder, keep=keep)
     return session._finished(ending, host, recorder.events.append)
 
 
-@pytest.mark.parametrize(("keep", "told"), [(True, KEPT), (False, PUT_BACK)])
-def test_host_settings_stay_with_an_applied_winner_only_where_the_profile_says_so(run, state, keep, told):
+def test_host_settings_stay_with_an_applied_winner_where_the_profile_says_so(run, state):
     recorder = Recorder()
-    ending = finished(run, state, recorder, keep=keep)
+    ending = finished(run, state, recorder, keep=True)
     assert ending.campaign.applied
-    assert recorder.was_kept is keep
-    assert Fact(name=AFTERWARDS, value=told) in ending.campaign.environment
+    assert recorder.was_kept
+    assert Fact(name=AFTERWARDS, value=KEPT) in ending.campaign.environment
     assert recorder.stored[-1].verdict is not None  # before anything is applied
     assert not recorder.stored[-1].applied
-    lines = rollback(state)
-    assert len(lines) == 1 + keep
+    assert len(rollback(state)) == 2
+
+
+@dataclass
+class Proof:
+    """Stands in for the launches on the host as production has it."""
+
+    outcome: Fact | Refused
+
+    def run(self, found, winner) -> Fact:
+        assert found.max_batch_size == 200
+        assert winner.max_batch_size == 435
+        if isinstance(self.outcome, Refused):
+            raise self.outcome
+        return self.outcome
+
+
+PROVEN = Fact(name=RECONFIRMED, value="+4 %")
+
+
+@pytest.mark.parametrize("outcome", [PROVEN, Refused("it reads +0.2%", hint="host.keep: true")])
+def test_without_them_a_winner_is_applied_only_when_it_is_proven_once_more(
+    run, state, config, monkeypatch, outcome
+):
+    monkeypatch.setattr(Session, "_reconfirmation", lambda *_, **__: Proof(outcome))
+    recorder, before = Recorder(), config.read_bytes()
+    session, ending, host = at_its_end(run, state, recorder, keep=False)
+    ending = session._finished(ending, host, recorder.events.append)
+    assert not ending.campaign.applied  # the host settings of the trials are still there
+    ending = session._applied_elsewhere(ending, host, recorder.events.append, began=0.0)
+    told = {fact.name: fact.value for fact in ending.campaign.environment}
+    assert told[AFTERWARDS] == PUT_BACK
+    assert told[RECONFIRMED] in {"+4 %", "it reads +0.2%"}
+    holds = outcome is PROVEN
+    assert (ending.campaign.applied, ending.exit_code) == (holds, 0 if holds else 1)
+    assert (config.read_bytes() == before) is not holds
+    assert not recorder.was_kept
+
+
+def test_a_campaign_that_changed_no_host_setting_applies_its_winner_at_once(run, state):
+    recorder = Recorder()
+    session, ending, host = at_its_end(run, state, recorder, keep=False)
+    ending = session._finished(ending, replace(host, facts=()), recorder.events.append)
+    assert ending.campaign.applied
 
 
 def test_a_winner_that_cannot_be_applied_takes_nothing_from_the_campaign(run, state, config):
