@@ -109,9 +109,8 @@ class LogWatch:
             lines = self._first_errors() or lines
         lines = lines or tail(self._output, lines=SHOWN_LINES)
         what = "died under load" if started else "did not start"
-        return LaunchFailed(
-            cause, f"the service {what}: {_how(returncode, started)} after {seconds:.0f} s", lines=lines
-        )
+        how = _how(returncode, started=started, told=cause is not LaunchCause.UNKNOWN)
+        return LaunchFailed(cause, f"the service {what}: {how} after {seconds:.0f} s", lines=lines)
 
     def _starved(self) -> bool:
         now = self._kills()
@@ -122,13 +121,14 @@ class LogWatch:
         return tuple(islice(dict.fromkeys(errors), MOST_LINES))
 
 
-def _how(returncode: int | None, started: bool) -> str:
+def _how(returncode: int | None, *, started: bool, told: bool) -> str:
+    """`told` says that its lines tell of a failure; a start that fails ends its own group, so only then."""
     match returncode:
         case None:
             return "no answer"
         case 255:
             return "exit code 255 (it refuses its command line, or could not lead a process group)"
-        case -9 if not started:
+        case -9 if not started and told:
             return "it killed its own process group (exit -9)"
         case -9:
             return "killed (signal 9), by itself, by somebody, or by the kernel for want of memory"

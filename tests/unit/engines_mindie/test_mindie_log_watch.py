@@ -32,10 +32,12 @@ def test_public_logs_of_failed_starts_have_their_class(tmp_path, name, cause):
     assert failure.lines
 
 
-def test_an_own_kill_without_a_line_is_not_called_out_of_memory(tmp_path):
+def test_a_kill_without_a_line_is_called_neither_its_own_nor_out_of_memory(tmp_path):
     failure = watch(tmp_path, "g_mainPid = 1\n").failure(-9, seconds=3, started=False)
     assert failure.cause is LaunchCause.UNKNOWN
-    assert "killed its own process group" in failure.message
+    assert "killed (signal 9), by itself, by somebody, or by the kernel" in failure.message
+    told = watch(tmp_path, "Json file is invalid. Please check json format! \n")
+    assert "killed its own process group" in told.failure(-9, seconds=3, started=False).message
     assert failure.lines == ("g_mainPid = 1",)
 
 
