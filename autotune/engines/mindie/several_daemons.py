@@ -14,7 +14,7 @@ _DISAGGREGATED: Final = "dmi"
 """Of inferMode, which is `standard` for a daemon that does prefill and decode.
 
 Source: MindIE service parameter documentation."""
-_BY_HAND: Final = "redeploy, and measure each value at the coordinator: autotune load --url URL"
+_BY_HAND: Final = "redeploy, and measure each value at the coordinator: autotune load --url URL --api openai-chat --model NAME --concurrency N"
 _SHARED: Final = (
     (Field.MULTI_NODES_INFER_ENABLED, "its model runs on several hosts"),
     (Field.DIST_DP_SERVER_ENABLED, "it is one of many daemons behind a coordinator"),
@@ -66,7 +66,7 @@ def _deployment(path: Path, config: ConfigText | None) -> Refused:
         where = _told(config, Field.MAX_BATCH_SIZE)
     return Refused(
         f"{path} is that of a P/D deployment, whose prefill and decode daemons its deployer starts on hosts "
-        f"of its own; the decode half holds {where}",
+        f"of its own; {where}",
         hint=f"set {key} by hand, {_BY_HAND}",
     )
 
