@@ -14,7 +14,10 @@ _DISAGGREGATED: Final = "dmi"
 """Of inferMode, which is `standard` for a daemon that does prefill and decode.
 
 Source: MindIE service parameter documentation."""
-_BY_HAND: Final = "redeploy, and measure each value at the coordinator: autotune load --url URL --api openai-chat --model NAME --concurrency N"
+_BY_HAND: Final = (
+    "redeploy, and measure each value at the coordinator: "
+    "autotune load --url URL --api openai-chat --model NAME --concurrency N"
+)
 _SHARED: Final = (
     (Field.MULTI_NODES_INFER_ENABLED, "its model runs on several hosts"),
     (Field.DIST_DP_SERVER_ENABLED, "it is one of many daemons behind a coordinator"),
