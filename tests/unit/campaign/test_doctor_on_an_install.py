@@ -162,6 +162,19 @@ def test_an_environment_file_that_is_missing(case):
     assert "env -0" in case.error("environment")[1]
 
 
+def test_an_environment_file_that_holds_nothing(case):
+    (case.profile.parent / "none.env").touch()
+    case.write(engine=", environment: {file: none.env}")
+    fact, mend = case.error("environment")
+    assert "holds no variable" in fact
+    assert "env -0" in mend
+
+
+def test_the_directory_of_a_deployer(case):
+    case.config.rename(case.install / "user_config.json")
+    assert "P/D deployment" in case.error("install")[0]
+
+
 def test_rights_that_the_service_would_not_take(case):
     case.config.chmod(0o644)
     assert case.error("permissions")[1] == f"chmod 640 {case.config}"
