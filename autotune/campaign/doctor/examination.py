@@ -1,8 +1,9 @@
 """Examination: everything that the doctor looks at for one profile, in the order in which it is shown."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from autotune.campaign.doctor.check import Check, error, fine
@@ -47,13 +48,14 @@ def examine(path: Path, overrides: tuple[str, ...] = ()) -> Examination:
     loaded, untrusted = _loaded(path, overrides)
     profile = loaded.profile
     environment, faults = _environment(profile)
-    service = _service(profile, environment)
+    npus = cache(lambda: read_npus(seconds=_NPU_SECONDS, near_cpus=False))
+    service = _service(profile, environment, npus)
     state = locate(profile.store.state, environment=os.environ, uid=os.geteuid())
     lock = lock_path_of(service.lock_place, state) if service.lock_place else None
     checks = (
         *faults,
         *service.checks,
-        *(() if profile.engine.kind == "rehearsal" else _on_the_host(profile, service, state)),
+        *(() if profile.engine.kind == "rehearsal" else _on_the_host(profile, service, state, npus)),
         dataset_check(profile.workload, wanted_concurrency(profile.workload, service.max_link_num)),
         *run_checks(gather_runs(path, untrusted, state, lock), uid=os.geteuid()),
     )
@@ -82,10 +84,10 @@ def _environment(profile: Profile) -> tuple[Mapping[str, str], tuple[Check, ...]
     return environment, (fine("environment", said),)
 
 
-def _service(profile: Profile, environment: Mapping[str, str]) -> ServiceFacts:
+def _service(profile: Profile, environment: Mapping[str, str], npus: Callable[[], NpuFacts]) -> ServiceFacts:
     match profile.engine.kind:
         case "mindie":
-            return mindie_facts(profile, environment)
+            return mindie_facts(profile, environment, npus)
         case "vllm":
             return vllm_facts(profile, environment)
         case "rehearsal":
@@ -93,7 +95,9 @@ def _service(profile: Profile, environment: Mapping[str, str]) -> ServiceFacts:
             return ServiceFacts(checks=(said,), on_npu=False)
 
 
-def _on_the_host(profile: Profile, service: ServiceFacts, state: StateDirectory) -> tuple[Check, ...]:
+def _on_the_host(
+    profile: Profile, service: ServiceFacts, state: StateDirectory, npus: Callable[[], NpuFacts]
+) -> tuple[Check, ...]:
     workload, mindie = profile.workload, profile.engine.kind == "mindie"
     private = profile.engine.config_mode != "in-place"
     ports = gather_ports(service.ports)
@@ -121,7 +125,7 @@ def _on_the_host(profile: Profile, service: ServiceFacts, state: StateDirectory)
         links,
         proxies,
         *space_checks(space),
-        *npu_checks(_npus(service), _need(service, ports)),
+        *npu_checks(npus() if service.on_npu else NpuFacts(), _need(service, ports)),
         model_check(model, mindie=mindie, emulated=service.emulated),
         ulimits,
         port_range,
@@ -134,10 +138,6 @@ def _places(profile: Profile, service: ServiceFacts, state: StateDirectory) -> t
     if service.edited_folder is not None:
         places.append(("the configuration", service.edited_folder))
     return tuple(places)
-
-
-def _npus(service: ServiceFacts) -> NpuFacts:
-    return read_npus(seconds=_NPU_SECONDS, near_cpus=False) if service.on_npu else NpuFacts()
 
 
 def _need(service: ServiceFacts, ports: PortFacts) -> NpuNeed:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from autotune.engines.mindie.installation import config_path, executable_of, ver
 from autotune.engines.mindie.marker import Emulated, read_marker
 from autotune.engines.mindie.several_daemons import refuse_deployer
 from autotune.errors import Refused
+from autotune.host.npu_facts import NpuFacts
 from autotune.mindie_rules.bounds import batch_bounds, parse_version
 from autotune.mindie_rules.checks import Rejected, check_config
 from autotune.mindie_rules.fields import Field, devices
@@ -38,8 +39,10 @@ class _Install:
     environment: Mapping[str, str]
 
 
-def mindie_facts(profile: Profile, environment: Mapping[str, str]) -> ServiceFacts:
-    """Look at the install and at its configuration; touches nothing."""
+def mindie_facts(
+    profile: Profile, environment: Mapping[str, str], npus: Callable[[], NpuFacts]
+) -> ServiceFacts:
+    """Look at the install and at its configuration; touches nothing. An emulated one has no NPUs to ask."""
     home = profile.engine.home
     if not home.is_dir():
         mend = "set engine.home to the mindie-service directory, or: autotune emulate --install DIR"
@@ -50,6 +53,7 @@ def mindie_facts(profile: Profile, environment: Mapping[str, str]) -> ServiceFac
     except Refused as refused:
         return ServiceFacts(checks=(_told("install", refused),))
     version = version_of(home) or (emulated.version if emulated else "")
+    chips = () if emulated else npus().chips
     install = _Install(home=home, version=version, emulated=emulated, environment=environment)
     path = config_path(home, environment)
     in_place = profile.engine.config_mode == "in-place"
@@ -65,7 +69,7 @@ def mindie_facts(profile: Profile, environment: Mapping[str, str]) -> ServiceFac
         )
     checks = (
         _install_check(install),
-        _config_check(config, version),
+        _config_check(config, version, chips[0].name if chips else ""),
         _permissions(config, in_place=in_place),
         *certificate_check(
             config.config, home, profile.workload.tls, private=not in_place, environment=environment
@@ -116,18 +120,18 @@ def _install_check(install: _Install) -> Check:
     return fine("install", f"MindIE {install.version} at {install.home}{kind}{given}")
 
 
-def _config_check(config: ConfigFile, version: str) -> Check:
+def _config_check(config: ConfigFile, version: str, chip: str) -> Check:
     text = config.config
     try:
         refuse_unfit(config.path, text)
         settings = settings_of(text)
     except Refused as refused:
         return _told("config", refused)
-    fault = _fault(config, version)
+    fault = _fault(config, version, chip)
     if fault:
         fact = f"{config.path}{_place(text, fault)}: the service would refuse it: {fault}"
         return error("config", fact, f"correct it in {config.path}")
-    high = batch_bounds(version).high
+    high = batch_bounds(version, chip).high
     prefill = settings.max_prefill_batch_size
     return fine(
         "config",
@@ -136,14 +140,14 @@ def _config_check(config: ConfigFile, version: str) -> Check:
     )
 
 
-def _fault(config: ConfigFile, version: str) -> str:
+def _fault(config: ConfigFile, version: str, chip: str) -> str:
     """What the service would say first; of all sections where its version's checker is known (3.x)."""
     known = parse_version(version)
     if known is not None and known.major >= _CHECKED_WHOLE:
         verdict = check_config(config.text, version=version)
         if isinstance(verdict, Rejected):
             return verdict.reason
-    return next(iter(schedule_faults(config.document, version=version)), "")
+    return next(iter(schedule_faults(config.document, version=version, chip=chip)), "")
 
 
 def _place(text: ConfigText, fault: str) -> str:

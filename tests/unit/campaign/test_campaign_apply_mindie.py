@@ -96,6 +96,18 @@ def test_the_services_own_rewriting_of_its_log_settings_is_no_edit(run, state, c
     assert facts(config) == before
 
 
+def test_a_winner_is_held_against_the_bounds_of_the_chip_it_is_for(run, state, config):
+    """300I Duo: at most 2000 (MindIE service parameter documentation)."""
+    best = replace(run.verdict.best, settings=replace(run.verdict.best.settings, max_batch_size=2400))
+    winner = replace(run, verdict=replace(run.verdict, best=best))
+    duo = replace(run.description, facts=(Fact(name="chip", value="310P3"),))
+    before = facts(config)
+    with pytest.raises(Refused, match=r"maxBatchSize \[2400\] is out of bound \[2000\]"):
+        apply(replace(winner, description=duo), state)
+    assert facts(config) == before
+    assert apply(winner, state)
+
+
 def test_another_edit_beside_the_tuned_values_is_told(run, state, config):
     config.write_text(config.read_text().replace('"maxIterTimes" : 512', '"maxIterTimes" : 500'))
     assert any("beside the tuned values" in line for line in apply(run, state))
