@@ -71,6 +71,7 @@ def mindie_facts(
         _install_check(install),
         _config_check(config, version, chips[0].name if chips else ""),
         _permissions(config, in_place=in_place),
+        *_foreign_home(environment),
         *certificate_check(
             config.config, home, profile.workload.tls, private=not in_place, environment=environment
         ),
@@ -158,6 +159,25 @@ def _place(text: ConfigText, fault: str) -> str:
             if path and str(path[-1]).lower() == word.lower():
                 return f" ({place_at(text.text, span.start)})"
     return ""
+
+
+def _foreign_home(environment: Mapping[str, str]) -> tuple[Check, ...]:
+    """What a trial writes into the home of another user, production could not write any more."""
+    home = Path(environment.get("HOME", ""))
+    try:
+        owner = home.stat().st_uid if home.is_absolute() else os.geteuid()
+    except OSError:
+        return ()
+    if owner == os.geteuid():
+        return ()
+    fact = (
+        f"HOME of the service's environment, {home}, is that of uid {owner}: logs that a trial leaves there "
+        f"would belong to uid {os.geteuid()}, and a service of that user could not write them any more"
+    )
+    mend = (
+        f"run as that user: sudo -u '#{owner}' autotune ...; or capture the environment as the trials' user"
+    )
+    return (advice("permissions", fact, mend),)
 
 
 def _permissions(config: ConfigFile, *, in_place: bool) -> Check:

@@ -170,6 +170,18 @@ def test_an_environment_file_that_holds_nothing(case):
     assert "env -0" in mend
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder away")
+def test_the_home_of_another_user(case, tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    os.chown(home, 4711, -1)
+    case.write(engine=f", environment: {{HOME: {home}}}")
+    told = case.check("permissions")
+    assert told.level is Level.ADVICE
+    assert "is that of uid 4711" in told.fact
+    assert "sudo -u '#4711'" in told.mend
+
+
 def test_the_directory_of_a_deployer(case):
     case.config.rename(case.install / "user_config.json")
     assert "P/D deployment" in case.error("install")[0]
