@@ -17,6 +17,7 @@ pytestmark = pytest.mark.slow
 START = """
 import os, subprocess, sys
 daemon, pid_file, log = sys.argv[1:]
+os.chmod(os.path.dirname(daemon) + "/../conf/config.json", 0o640)
 with open(log, "ab") as output:
     started = subprocess.Popen([daemon], stdin=subprocess.DEVNULL, stdout=output, stderr=output, cwd="/")
 with open(pid_file, "w") as file:
@@ -74,9 +75,9 @@ class Production:
         finally:
             connection.close()
 
-    def named_in_profile(self) -> None:
+    def named_in_profile(self, **hooks: list[str]) -> None:
         text = self.job.profile.read_text()
-        service = json.dumps({"stop": self.stop, "start": self.start})
+        service = json.dumps({"stop": self.stop, "start": self.start} | hooks)
         wanted = f"start_timeout: 60s, service: {service}}}"
         self.job.profile.write_text(text.replace("start_timeout: 60s}", wanted))
 
@@ -115,7 +116,18 @@ def test_it_answers_again_after_an_interrupt_and_after_the_deadline(production):
     assert process.returncode == 130, err
     assert production.answers()
     late = production.job.tune("--deadline", "62s")
-    assert late.returncode in {0, 124}, late.stderr
+    assert late.returncode == 124, late.stderr
+    assert production.answers()
+
+
+def test_it_answers_again_after_a_campaign_that_fails_once_it_was_stopped(production):
+    """Somebody lets others read the configuration meanwhile: the service would not start with it."""
+    production.named_in_profile(before=["chmod", "644", str(production.job.config)])
+    first = production.pid_file.read_text()
+    done = production.job.tune()
+    assert done.returncode == 1, done.stderr
+    assert "chmod 640" in done.stderr
+    assert production.pid_file.read_text() != first
     assert production.answers()
 
 
