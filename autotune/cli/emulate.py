@@ -42,7 +42,7 @@ import click
     type=click.FloatRange(0, 1),
     help="Relative noise of step times.",
 )
-@click.option("--seed", default=1, show_default=True, type=int)
+@click.option("--seed", default=1, show_default=True, type=int, help="Of its noise and reply lengths.")
 @click.option("--release", default="3.0", show_default=True, help="Release of MindIE whose behaviour it has.")
 @click.option(
     "--fault",

@@ -23,7 +23,7 @@ def command() -> None:
 command.add_command(measure)
 
 
-@command.command("show")
+@command.command("show", short_help="What the host is and what applying would change.")
 def show() -> None:
     """Show the host as it is and what applying would change; touches nothing."""
     from autotune.campaign.host.preparation import prepare_host
@@ -35,14 +35,15 @@ def show() -> None:
         click.echo(f"{fact.name.ljust(20)}{fact.value}")
 
 
-@command.command("apply")
+@command.command("apply", short_help="Apply governor and huge pages and leave them so.")
 @_STATE
-@click.option("--governor", default="performance", show_default=True)
+@click.option("--governor", default="performance", show_default=True, help="CPU frequency governor to set.")
 @click.option(
     "--transparent-hugepages",
     default="always",
     show_default=True,
     type=click.Choice(["always", "madvise", "never"]),
+    help="Mode of transparent huge pages to set.",
 )
 @click.option(
     "--always-with-large-pages", is_flag=True, help="Consent to `always` on a kernel with 64 KiB pages."

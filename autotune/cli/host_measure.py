@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 
-@click.command("measure")
+@click.command("measure", short_help="Launch the service with and without them, in alternation.")
 @profile_argument()
 @click.option(
     "--pairs",

@@ -34,15 +34,21 @@ _DATASETS = (
 @click.option("--dataset-type", type=click.Choice(_DATASETS), help="What kind of data set it is.")
 @click.option("--input-tokens", type=click.IntRange(min=1), help="Synthetic prompts of this length.")
 @click.option("--output-tokens", type=click.IntRange(min=1), help="Ask for this many tokens.")
-@click.option("--max-output-tokens", type=click.IntRange(min=1), default=512, show_default=True)
+@click.option(
+    "--max-output-tokens", type=click.IntRange(min=1), default=512, show_default=True, help="Cap on a reply."
+)
 @click.option("--ignore-eos", is_flag=True, help="Generate the full length asked for.")
-@click.option("--temperature", type=click.FloatRange(min=0))
-@click.option("--top-p", type=click.FloatRange(min=0, max=1, min_open=True))
-@click.option("--top-k", type=int)
+@click.option("--temperature", type=click.FloatRange(min=0), help="Of sampling; unset is the service's own.")
+@click.option(
+    "--top-p", type=click.FloatRange(min=0, max=1, min_open=True), help="Share of nucleus sampling."
+)
+@click.option("--top-k", type=int, help="Tokens that sampling chooses from.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Order, lengths and arrivals.")
 @click.option("--shuffle", is_flag=True, help="Send the data set in an order by seed.")
 @click.option("--no-stream", is_flag=True, help="Ask for replies in one piece.")
-@click.option("--tokens-per-event", type=click.FloatRange(min=1), default=1.0, help="Where nothing tells.")
+@click.option(
+    "--tokens-per-event", type=click.FloatRange(min=1), default=1.0, help="Where no reply tells its tokens."
+)
 @click.option("--ramp", metavar="10s", help="Start the clients over this time.")
 @click.option("--workers", type=click.IntRange(min=1), default=1, show_default=True, help="Client processes.")
 @click.option("--cpus", metavar="0-3,8", help="Keep the client on these CPUs.")

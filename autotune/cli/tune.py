@@ -27,8 +27,14 @@ _RESUME_NEWEST = "(newest)"
 @click.option("--plan", "plan_only", is_flag=True, help="Show the plan and stop.")
 @click.option("--rehearse", is_flag=True, help="Run the whole campaign in virtual time; touches nothing.")
 @click.option("--yes", is_flag=True, help="Begin without asking.")
-@click.option("--strategy", type=click.Choice(["scout", "guide", "grid", "multi"]), help="How to search.")
-@click.option("--max-launches", type=click.IntRange(min=1), help="Most starts of the service.")
+@click.option(
+    "--strategy",
+    type=click.Choice(["scout", "guide", "grid", "multi"]),
+    help="How to search, instead of as the profile says.",
+)
+@click.option(
+    "--max-launches", type=click.IntRange(min=1), help="Most starts of the service, first one included."
+)
 @click.option("--deadline", help="End by then with the best so far, like 2h.")
 @click.option("--limit", "limits", multiple=True, help='Hard limit, like "tpot:mean<=50ms"; may be repeated.')
 @click.option(

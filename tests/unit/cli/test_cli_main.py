@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import click
 import pytest
 
 from autotune.cli.main import COMMANDS, group, run
@@ -98,3 +99,14 @@ def test_ctrl_c_before_anything_is_130(monkeypatch):
 
     monkeypatch.setattr(group, "main", interrupt)
     assert run([]) == 130
+
+
+def options_of(command):
+    for below in getattr(command, "commands", {}).values():
+        yield from options_of(below)
+    yield from (each for each in command.params if isinstance(each, click.Option))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_says_what_it_is_for(name):
+    assert [each.name for each in options_of(group.get_command(None, name)) if not each.help] == []
