@@ -1,5 +1,5 @@
 """`python -m autotune` is the command `autotune`."""
 
-from autotune.cli.main import main
+from autotune.cli.entry import main
 
 main()

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -39,6 +40,21 @@ def test_help_answers_in_a_fifth_of_a_second():
 
     once()
     assert min(once() for _ in range(5)) < 0.2
+
+
+def test_an_interrupt_while_it_loads_ends_it_without_a_traceback():
+    code = """
+import os, signal, sys
+class Impatient:
+    def find_spec(self, name, *_):
+        if name == "autotune.cli.main":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Impatient())
+from autotune.cli.entry import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (-signal.SIGINT, "")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
