@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autotune.cli.asking import ask
 from autotune.cli.profile_options import overriding, profile_argument
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def command(
     with planned(read_profile(profile, list(overrides)), Choices(rehearse=rehearse), listener) as session:
         _show_plan(session, pairs)
         if not (yes or session.campaign.rehearsed):
-            _ask()
+            ask()
         effect = HostMeasuring(session=session, pairs=pairs, told=_tell_reading).run(listener)
         if as_json:
             click.echo(json.dumps(document(session, effect), indent=2, ensure_ascii=False))
@@ -72,14 +73,6 @@ def _label(session: "Session") -> str:
     if session.campaign.rehearsed:
         return "  REHEARSED, no host is touched: the true gain is 0"
     return "  EMULATED" if session.campaign.description.emulated else ""
-
-
-def _ask() -> None:
-    from autotune.errors import UsageError
-
-    if not sys.stdin.isatty():
-        raise UsageError("nobody can be asked here, and nothing was begun", hint="add --yes")
-    click.confirm("begin?", abort=True, err=True)
 
 
 def _tell_reading(reading: "HostReading") -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from autotune.cli.asking import ask
 from autotune.cli.profile_options import overriding, profile_argument
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def command(
             return 0
         check_writable(report_directory(loaded.profile, choices, session.campaign.run))
         if not (yes or session.campaign.rehearsed):
-            _ask()
+            ask()
         try:
             ending = session.run(listener)
         finally:
@@ -165,14 +166,6 @@ def _show_plan(session: "Session", *, as_json: bool) -> None:
         click.echo(json.dumps(document, indent=2, ensure_ascii=False))
         return
     show_plan(_stderr(), session.campaign, lines, forecast)
-
-
-def _ask() -> None:
-    from autotune.errors import UsageError
-
-    if not sys.stdin.isatty():
-        raise UsageError("nobody can be asked here, and nothing was begun", hint="add --yes")
-    click.confirm("Nothing was touched so far. Begin?", abort=True, err=True)
 
 
 def _tell(session: "Session", ending: "Ending", choices: "Choices", *, as_json: bool) -> int:
