@@ -14,6 +14,8 @@ from autotune.report.tables import Cell, Column, Table
 from autotune.report.texts.words import Language
 
 MOST_BARS = 40
+LOG = "log"
+"""Tone of a cell that shows what a log said, letter by letter."""
 PROSE = 24
 """A column with longer texts than this may break its lines."""
 PHASES = ("start", "warm_up", "measure", "stop")
@@ -99,7 +101,8 @@ def _cell(cell: Cell, column: Column) -> Markup:
     classes = " ".join(filter(None, ("number" if column.numeric else "", prose, cell.tone)))
     key = None if cell.key is None else "Infinity" if cell.key == float("inf") else f"{cell.key:.6g}"
     remark = element("small", *_breakable(cell.remark)) if cell.remark else None
-    return element("td", cell.text, remark, class_=classes or None, data_key=key)
+    text = tied(cell.text) if prose and cell.tone != LOG else cell.text
+    return element("td", text, remark, class_=classes or None, data_key=key)
 
 
 def _breakable(text: str) -> list[str]:
