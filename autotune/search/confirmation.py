@@ -35,7 +35,7 @@ EARLY_CONFIDENCE = 0.99
 """Of the looks before the last, so that looking again and again does not add up to false claims."""
 LOW_ERRORS = 1.0
 """Standard errors below the fresh launches from which the first one counts as low."""
-HOPELESS_CONFIDENCE = 0.8
+HOPELESS_CONFIDENCE = 0.75
 """With which a gain below the least gain ends the confirmation before its last look.
 
 Here the candidate's readings of the search count too: one fresh launch that is off does not end it.

@@ -6,10 +6,10 @@ from itertools import pairwise
 from autotune.search.observations import Row
 
 MOST_LEVELS = 8
-RESTLESS_SECONDS = 300.0
+RESTLESS_SECONDS = 240.0
 """Longest sweep level of a service whose incumbent could not be read to the wanted half-width: it is read by
 the rule of final levels, since a short look at such a service tells next to nothing."""
-FAR_SECONDS = 150.0
+FAR_SECONDS = 120.0
 """The same for levels that are far from the best one so far."""
 _BELOW_START = 1.6
 _SMALLEST_STEP = 1.2

@@ -43,9 +43,9 @@ def test_a_scout_takes_one_sweep_and_its_restarts():
 
 
 def test_a_restless_service_is_read_as_long_as_it_may_be():
-    """Restarts to the cap, sweep levels 300 s near the peak and 150 s far from it."""
+    """Restarts to the cap, sweep levels 240 s near the peak and 120 s far from it."""
     found = told(residence=Residence(restart=20.0, sweep=20.0, restless=True))
-    assert found.seconds == pytest.approx(7 * 125.0 + 6 * 600.0 + 8 * 225.0)
+    assert found.seconds == pytest.approx(7 * 125.0 + 6 * 600.0 + 8 * 180.0)
 
 
 def test_low_usual_and_high_are_in_order_and_inside_the_budget():

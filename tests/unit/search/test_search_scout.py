@@ -155,7 +155,7 @@ def test_a_restless_service_is_swept_in_long_levels_near_the_peak(tools):
         ]
 
     assert set(asked(0.001)) == {(0.02, None)}
-    assert set(asked(0.02)) == {(0.01, 300.0), (0.01, 150.0)}
+    assert set(asked(0.02)) == {(0.01, 240.0), (0.01, 120.0)}
 
 
 def test_a_losing_restart_is_told_when_to_stop(tools):
