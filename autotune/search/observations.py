@@ -164,9 +164,10 @@ def _rows(launch: LaunchRecord, space: Space, share: float, unrest: float) -> li
 def _swept(launch: LaunchRecord, level: Measurement, share: float, unrest: float) -> Row:
     """The level as the restart that would run as many; where the blocks are full the limit tells nothing.
 
-    A short level can't see how restless the service is and states a wide interval; long ones of the same
-    service know better.
+    A short level can't see how restless the service is and states a wide interval. Long ones of the same
+    service know better, but not of waves in what is swept: the truth is taken to lie between the two.
     """
+    stated = level.half_width / _NORMAL_95
     known = math.sqrt(unrest / level.seconds) if level.seconds > 0.0 else math.inf
     limit = launch.settings.max_batch_size
     size = level.concurrency
@@ -175,7 +176,7 @@ def _swept(launch: LaunchRecord, level: Measurement, share: float, unrest: float
     return Row(
         size=size,
         log_speed=math.log(level.tokens_per_second),
-        error=min(level.half_width / _NORMAL_95, known),
+        error=math.sqrt(stated * min(stated, known)),
         launch=launch.number,
         swept=True,
         foreign=False,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from autotune.model.because import Because
 from autotune.model.bracket import Bracket
 from autotune.model.launch import History, LaunchRecord, Outcome, Purpose
+from autotune.model.measurement import Measurement
 from autotune.model.move import Finish, Launch, Measure, Move, VerdictCode
 from autotune.search.candidates import candidate_sizes
 from autotune.search.choice import Choice, choose
@@ -22,6 +23,7 @@ from autotune.search.observations import Observations, observe
 from autotune.search.options import Options
 from autotune.search.space import Space
 from autotune.search.sweep import FAR_SECONDS, RESTLESS_SECONDS, next_level
+from autotune.units import MILLISECONDS_PER_SECOND
 
 MISSED = 0.1
 """The search ends when the chance that more than the margin is missed is below this."""
@@ -44,6 +46,8 @@ _WORDS = {
 _MOST_SWEEPS = 3
 _AGAIN = (1.5, 1.0)
 """Limits of the second and third sweep launch, over the start or what works: the peak may lie above it."""
+_RESIDENCES = 1.0 / 40.0
+"""A long level is so many times longer for each second that a request stays, where that is more than once."""
 _NEAR = 1.6
 """Ratio to the best level up to which a level is near it."""
 
@@ -136,19 +140,20 @@ class Scout:
         return Measure(
             concurrency=level,
             half_width=self._options.final_half_width if restless else self._options.scout_half_width,
-            longest_seconds=(RESTLESS_SECONDS if near else FAR_SECONDS) if restless else None,
+            longest_seconds=_longest_seconds(restless, near=near) if restless else None,
             reason="a level of the sweep",
             because=Because.SWEEP_LEVEL,
         )
 
-    def _restless(self, history: History) -> bool:
-        """The incumbent's level ended without the half-width that was wanted of it."""
-        widths = [
-            launch.last.half_width
+    def _restless(self, history: History) -> Measurement | None:
+        """The incumbent's level, where it ended without the half-width that was wanted of it."""
+        levels = [
+            launch.last
             for launch in history.launches
             if launch.purpose is Purpose.INCUMBENT and launch.last is not None
         ]
-        return bool(widths) and min(widths) > self._options.final_half_width
+        surest = min(levels, key=lambda level: level.half_width, default=None)
+        return None if surest is None or surest.half_width <= self._options.final_half_width else surest
 
     def _restart(self, history: History, bracket: Bracket) -> Move:
         """The restart that promises most, or the end."""
@@ -241,3 +246,10 @@ class Scout:
         if not launched:
             return False
         return evidence_of(history, self._space.settings_for(size), self._space.concurrency).given_up
+
+
+def _longest_seconds(incumbent: Measurement, *, near: bool) -> float:
+    """Of a level of a restless service, longer where requests stay long: it settles for two such times."""
+    whole, first = incumbent.e2e_ms.mean, incumbent.ttft_ms.mean
+    stay = 0.0 if whole is None or first is None else (whole - first) / MILLISECONDS_PER_SECOND
+    return (RESTLESS_SECONDS if near else FAR_SECONDS) * max(1.0, _RESIDENCES * stay)
