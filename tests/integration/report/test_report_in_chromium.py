@@ -12,7 +12,7 @@ from ...unit.report import example_campaigns as examples  # noqa: TID252 - no se
 from ...unit.report.stored_campaigns import NAMES, stored  # noqa: TID252 - no second copy
 from .chromium import Chromium, find_chromium
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("one browser with all pages")]
 REAL = [f"real {name}" for name in NAMES]
 EVERY = [(name, code) for name in REAL for code in ("en", "zh")]
 VIEWS = [
