@@ -24,7 +24,7 @@ test check unit test-pythons: export OMP_NUM_THREADS := 1
 .PHONY: help demo test check unit test-pythons fuzz audit wheelhouse try-wheelhouse try-containerfile wheels docs bench torture soak test-fleet test-vllm demo-vllm sample lock clean
 
 help: ## Show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.runtime ## Tune the emulated daemon from start to report
 	@rm -rf .demo && chmod go-w profiles/*.yaml
