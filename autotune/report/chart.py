@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from autotune.report.evidence import PointKind
@@ -38,8 +39,19 @@ def chinese_fonts() -> tuple[str, ...]:
     return tuple(name for name in CHINESE_FONTS if name in installed)
 
 
-def images(plot: Plot, names: Mapping[PointKind, str], flag_name: str) -> tuple[bytes, bytes]:
-    """PNG and SVG of the chart, the same bytes for the same plot. The names go into the legend."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Legend:
+    """What the signs of the chart are called."""
+
+    kinds: Mapping[PointKind, str]
+    flag: str
+    """Of a mark at which the service preempted requests."""
+    cross: str
+    """Of a value that did not start or gave no reading."""
+
+
+def images(plot: Plot, legend: Legend) -> tuple[bytes, bytes]:
+    """PNG and SVG of the chart, the same bytes for the same plot."""
     import matplotlib as mpl
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -52,7 +64,7 @@ def images(plot: Plot, names: Mapping[PointKind, str], flag_name: str) -> tuple[
             "axes.unicode_minus": False,
         }
     ):
-        figure = _figure(plot, names, flag_name)
+        figure = _figure(plot, legend)
         png, svg = io.BytesIO(), io.BytesIO()
         # savefig() would draw each of the two twice
         pixels: Any = FigureCanvasAgg(figure)
@@ -63,7 +75,7 @@ def images(plot: Plot, names: Mapping[PointKind, str], flag_name: str) -> tuple[
     return png.getvalue(), svg.getvalue()
 
 
-def _figure(plot: Plot, names: Mapping[PointKind, str], flag_name: str) -> Any:
+def _figure(plot: Plot, legend: Legend) -> Any:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.0, 4.6), dpi=PIXELS_AN_INCH, layout="constrained")
@@ -73,8 +85,8 @@ def _figure(plot: Plot, names: Mapping[PointKind, str], flag_name: str) -> Any:
         xs, ys = zip(*trace.points, strict=True)
         axes.plot(xs, ys, color=COLOURS[trace.kind], linewidth=1.2, alpha=0.6, linestyle=_dashes(trace.kind))
     for kind in PointKind:
-        _draw_kind(axes, kind, [mark for mark in plot.marks if mark.kind is kind], names[kind])
-    _draw_signs(axes, plot, plot_label(flag_name))
+        _draw_kind(axes, kind, [mark for mark in plot.marks if mark.kind is kind], legend.kinds[kind])
+    _draw_signs(axes, plot, legend)
     axes.set_xlim(*plot.x_range)
     axes.set_ylim(*plot.y_range)
     axes.set_xlabel(plot_label(plot.x_label))
@@ -124,15 +136,23 @@ def _draw_kind(axes: Any, kind: PointKind, marks: list[Mark], name: str) -> None
     )
 
 
-def _draw_signs(axes: Any, plot: Plot, flag_name: str) -> None:
+def _draw_signs(axes: Any, plot: Plot, legend: Legend) -> None:
     floor = plot.y_range[0]
-    for cross in plot.crosses:
-        axes.plot([cross.x], [floor], marker="x", color="#b42318", markersize=9, clip_on=False, linestyle="")
+    if plot.crosses:
+        places, name = [cross.x for cross in plot.crosses], plot_label(legend.cross)
+        axes.plot(places, [floor] * len(places), "x", color="#b42318", ms=9, clip_on=False, label=name)
     flagged = [mark for mark in plot.marks if mark.flagged]
     if flagged:
         lows = [mark.y if mark.low is None else mark.low for mark in flagged]
         below = [max(low - 0.035 * (plot.y_range[1] - floor), floor) for low in lows]
-        axes.plot([mark.x for mark in flagged], below, "^", color="#8a5300", markersize=6, label=flag_name)
+        axes.plot(
+            [mark.x for mark in flagged],
+            below,
+            "^",
+            color="#8a5300",
+            markersize=6,
+            label=plot_label(legend.flag),
+        )
     middle = sum(plot.x_range) / 2
     for mark in plot.marks:
         if mark.name:

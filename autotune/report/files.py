@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autotune.errors import Refused
 from autotune.model.campaign import Campaign
-from autotune.report.chart import chinese_fonts, images
+from autotune.report.chart import Legend, chinese_fonts, images
 from autotune.report.commands import state_option
 from autotune.report.curve import curve_plot
 from autotune.report.document import document_text, report_document
@@ -109,7 +109,9 @@ def _write_charts(
         for place in places:
             place.unlink(missing_ok=True)
         return None, None
-    for place, content in zip(places, images(plot, shown.points, shown.labels.with_preemptions), strict=True):
+    labels = shown.labels
+    legend = Legend(kinds=shown.points, flag=labels.with_preemptions, cross=labels.failed_value)
+    for place, content in zip(places, images(plot, legend), strict=True):
         _write_bytes(place, content)
     return places
 

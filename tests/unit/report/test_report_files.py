@@ -8,6 +8,7 @@ import pytest
 
 from autotune.errors import Refused, UsageError
 from autotune.report.files import check_writable, write_report
+from autotune.report.texts.languages import language
 from tests.bench.report_speed import PAGE_BYTES, SECONDS, in_a_process
 
 from . import example_campaigns as examples
@@ -138,3 +139,9 @@ def test_two_hundred_launches_take_less_than_three_seconds_with_the_imports():
     found = in_a_process(200)
     assert found["cpu"] < SECONDS
     assert found["bytes"] < PAGE_BYTES
+
+
+@pytest.mark.parametrize(("campaign", "told"), [(examples.with_failures(), True), (examples.guide(), False)])
+def test_the_charts_legend_names_every_sign_that_is_drawn_and_no_other(campaign, told, tmp_path):
+    text = write_report(campaign, tmp_path).svg.read_text(encoding="utf-8")
+    assert (f">{language('en').labels.failed_value}<" in text) == told
