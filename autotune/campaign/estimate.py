@@ -129,11 +129,19 @@ def _estimate(
         bracket=bracket(blocks=blocks, request=request, source=source),
         block_bytes=bytes_.total if bytes_ else None,
         terms=(*before, *terms),
-        remarks=_remarks(bytes_),
+        remarks=(*_remarks_on_room(blocks, request), *_remarks_on_layers(bytes_)),
     )
 
 
-def _remarks(found: BlockBytes | None) -> tuple[str, ...]:
+def _remarks_on_room(blocks: int, request: RequestBlocks) -> tuple[str, ...]:
+    if blocks >= request.max_blocks:
+        return ()
+    return (
+        f"A request takes up to {request.max_blocks} blocks, and the cache has {blocks}: it does not fit.",
+    )
+
+
+def _remarks_on_layers(found: BlockBytes | None) -> tuple[str, ...]:
     if found is None or not found.sliding_layer_bytes:
         return ()
     remark = "Some layers keep only a window: an engine with separate cache groups holds more than this says."

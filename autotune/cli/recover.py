@@ -39,8 +39,11 @@ def command(
         _unit(state, before, install_it=install_unit)
         return
     options = RecoverOptions(accept_edits=accept_edits, at_boot=at_boot)
-    for line in recover(state_of(state), options):
+    place = state_of(state)
+    for line in recover(place, options):
         click.echo(line)
+    if state is not None and not place.root.exists():
+        click.echo(f"note: there is no state directory {place.root}; is its name right?")
 
 
 def _unit(given: Path | None, before: tuple[str, ...], *, install_it: bool) -> None:

@@ -94,8 +94,16 @@ def bracket_terms(
             value=request.max_blocks,
             formula=f"{prompt} + ceil({max_output_tokens:g} / {block_size})",
         ),
-        Term(name="low", value=found.low, formula=f"floor({blocks} / {request.max_blocks})"),
-        Term(name="start", value=found.start, formula=f"floor({blocks} / {request.mean_blocks})"),
-        Term(name="high", value=found.high, formula=f"floor({blocks} / {request.min_blocks})"),
-        Term(name="start_prefill", value=found.start_prefill, formula=f"floor({found.start} / 2)"),
+        _at_least_one("low", blocks, request.max_blocks),
+        _at_least_one("start", blocks, request.mean_blocks),
+        _at_least_one("high", blocks, request.min_blocks),
+        _at_least_one("start_prefill", found.start, 2),
     )
+
+
+def _at_least_one(name: str, whole: int, part: int) -> Term:
+    """A quotient that is never 0; where it would be, the formula says so."""
+    formula = f"floor({whole} / {part})"
+    if whole < part:
+        return Term(name=name, value=1, formula=f"max(1, {formula})")
+    return Term(name=name, value=whole // part, formula=formula)

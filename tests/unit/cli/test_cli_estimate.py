@@ -78,3 +78,10 @@ def test_a_model_that_no_formula_fits_asks_for_the_blocks(capsys, tmp_path):
     (tmp_path / "config.json").write_text('{"model_type": "mamba", "num_hidden_layers": 64}')
     assert run(["estimate", "--model", str(tmp_path), "--npu-memory", "17GiB"]) == 2
     assert "--blocks" in capsys.readouterr().err
+
+
+def test_a_cache_that_holds_no_whole_request_is_told(capsys):
+    assert run(["estimate", "--blocks", "10", "--input-tokens", "5000"]) == 0
+    assert "note: A request takes up to 44 blocks, and the cache has 10" in capsys.readouterr().out
+    assert run(["estimate", "--blocks", "2176"]) == 0
+    assert "note:" not in capsys.readouterr().out

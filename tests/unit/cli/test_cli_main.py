@@ -126,3 +126,11 @@ def options_of(command):
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_says_what_it_is_for(name):
     assert [each.name for each in options_of(group.get_command(None, name)) if not each.help] == []
+
+
+def test_a_mistyped_state_directory_is_no_news_that_all_is_well(tmp_path, capsys):
+    assert run(["recover", "--state", str(tmp_path / "stat")]) == 0
+    assert "there is no state directory" in capsys.readouterr().out
+    (tmp_path / "state").mkdir(mode=0o700)
+    assert run(["recover", "--state", str(tmp_path / "state")]) == 0
+    assert capsys.readouterr().out == "nothing to recover\n"

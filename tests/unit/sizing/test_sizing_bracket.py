@@ -51,6 +51,14 @@ def test_every_step_is_a_printable_term():
     ]
 
 
+def test_a_quotient_that_would_be_0_is_shown_as_the_1_that_it_becomes():
+    terms = bracket_terms(blocks=10, input_tokens=5000, output_tokens=346, max_output_tokens=512)
+    assert [str(term) for term in terms[3:5]] == [
+        "low = max(1, floor(10 / 44)) = 1",
+        "start = max(1, floor(10 / 43)) = 1",
+    ]
+
+
 @pytest.mark.parametrize(("batch", "half"), [(435, 217), (500, 250), (600, 300), (1, 1), (2, 1), (3, 1)])
 def test_a_halved_prefill_batch_is_never_zero(batch, half):
     assert prefill_batch(batch) == half
