@@ -2,12 +2,14 @@
 
 import math
 from array import array
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from autotune.statistics.intervals import MeanInterval, batch_means_interval
 from autotune.statistics.steady import mser5
 from autotune.statistics.wander import values_a_group, wander_interval
+from autotune.statistics.waves import without_waves
 
 QUICK_FROM = 0.015
 """Wanted half-widths above this fraction are read by the rule of sweep levels, or of single tests."""
@@ -299,8 +301,19 @@ class SteadyWindow:
         if self._rule.whole_batches and count >= _BATCHES:
             return batch_means_interval(means, confidence=self._confidence), means
         group = values_a_group(count * width, self._bucket)
-        values = self._means(end, max(_FEWEST_BATCHES, count * width // group), group)
+        even = self._even(end, count * width)
+        if len(even) // width >= _FEWEST_BATCHES:
+            values, means = _grouped(even, group), _grouped(even, width)
+        else:
+            values = self._means(end, max(_FEWEST_BATCHES, count * width // group), group)
         return wander_interval(values, group * self._bucket, confidence=self._confidence), means
+
+    def _even(self, end: int, length: int) -> tuple[float, ...]:
+        """Buckets of whole waves with the wave taken out; none where there is no wave."""
+        residence = self._residence()
+        return (
+            () if residence is None else without_waves(self._means(end, length, 1), self._bucket, residence)
+        )
 
     def _means(self, end: int, count: int, width: int) -> tuple[float, ...]:
         """Tokens a second of the last `count` stretches of `width` buckets before bucket `end`."""
@@ -354,3 +367,9 @@ class SteadyWindow:
             below=False,
             dropped_seconds=old.dropped_seconds,
         )
+
+
+def _grouped(values: Sequence[float], size: int) -> tuple[float, ...]:
+    """Means of so many neighbours each, the last ones first to be taken."""
+    part = values[len(values) % size :]
+    return tuple(math.fsum(part[at : at + size]) / size for at in range(0, len(part), size))
