@@ -88,7 +88,7 @@ class Plot:
 
     @property
     def y_range(self) -> tuple[float, float]:
-        """From the smallest to the largest y that must be seen.
+        """From the smallest to the largest y that must be seen, and never below 0, where there is nothing.
 
         Intervals are included, but not those of a sweep: its levels are read roughly.
         """
@@ -96,7 +96,8 @@ class Plot:
         exact = [mark for mark in self.marks if mark.kind is not PointKind.SWEEP]
         seen += [end for mark in exact for end in (mark.low, mark.high) if end is not None]
         seen += [rule.y for rule in self.rules if rule.y is not None]
-        return padded(seen, 0.10)
+        low, high = padded(seen, 0.10)
+        return max(low, 0.0), high
 
 
 BAND_REACH = 1.3

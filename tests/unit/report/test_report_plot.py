@@ -77,3 +77,12 @@ def test_a_bracket_far_above_the_data_does_not_squeeze_it():
 def test_without_readings_there_is_no_curve():
     campaign = examples.interrupted()
     assert curve_plot(replace(campaign, launches=()), EN) is None
+
+
+def test_an_interval_wider_than_its_reading_does_not_draw_negative_throughput():
+    campaign = examples.guide()
+    first = campaign.launches[0]
+    wide = replace(first, levels=tuple(replace(level, half_width=1.2) for level in first.levels))
+    plot = curve_plot(replace(campaign, launches=(wide, *campaign.launches[1:])), EN)
+    assert plot is not None
+    assert plot.y_range[0] == 0.0
