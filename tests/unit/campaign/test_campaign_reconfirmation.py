@@ -1,18 +1,35 @@
 """A winner of trials with other host settings is proven without them before it is applied, or stays out."""
 
-from dataclasses import replace
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
 
 import pytest
 
 from autotune.campaign.interruption import InterruptibleClock
+from autotune.campaign.parts import Bounds
 from autotune.campaign.reconfirmation import PAIRS, Reconfirmation
-from autotune.campaign.sides.side import HostSide
+from autotune.campaign.session import Session
+from autotune.campaign.sides.side import HostSide, PreparedHost
+from autotune.emulator.install import make_install
+from autotune.engines.mindie.config_file import read
+from autotune.engines.mindie.config_text import settings_of
 from autotune.errors import Interrupted, LaunchCause, NotMeasurable, Refused
+from autotune.model.launch import Purpose
+from autotune.model.move import Finish, Launch, Measure, Move, VerdictCode
 from autotune.model.protocols import LevelRequest
+from autotune.model.service import Fact
 from autotune.model.settings import Settings
+from autotune.profile.reading import parse_profile
+from autotune.store.state import StateDirectory
 
 FOUND = Settings(max_batch_size=200, max_prefill_batch_size=100)
 WINNER = Settings(max_batch_size=400, max_prefill_batch_size=200)
+PROFILE = """
+name: p
+engine: {home: /opt}
+workload: {dataset: {type: synthetic, input_tokens: 186, output_tokens: 346}}
+"""
 REQUEST = LevelRequest(concurrency=100, half_width=0.01, cap_seconds=600.0)
 
 
@@ -76,3 +93,66 @@ def test_an_interruption_stops_the_service_and_applies_nothing(host, clock, even
     with pytest.raises(Interrupted):
         proof(host, clock, events).run(FOUND, WINNER)
     assert host.up is None
+
+
+@dataclass
+class Script:
+    """A strategy that says its moves in order."""
+
+    moves: list[Move]
+
+    def next_move(self, history) -> Move:
+        del history
+        return self.moves.pop(0)
+
+
+def test_a_whole_session_puts_the_host_back_then_proves_the_winner_and_then_applies_it(
+    host, clock, events, store, campaign, tmp_path
+):
+    config = make_install(tmp_path / "install") / "conf" / "config.json"
+    found = settings_of(read(config).config)
+    winner = replace(found, max_batch_size=435, max_prefill_batch_size=217)
+
+    @contextmanager
+    def tuned_host(_listener):
+        host.log.append("governor performance")
+        yield PreparedHost(facts=(Fact(name="governor", value="schedutil -> performance, applied"),))
+        host.log.append("governor schedutil")
+
+    (tmp_path / "state").mkdir(mode=0o700)
+    store.log_to = lambda _path: None
+    moves = [
+        Launch(settings=found, purpose=Purpose.INCUMBENT, reason="as found"),
+        Measure(concurrency=100, half_width=0.01),
+        Launch(settings=winner, purpose=Purpose.CANDIDATE, reason="larger"),
+        Measure(concurrency=100, half_width=0.01),
+        Finish(settings=winner, code=VerdictCode.IMPROVED, reason="faster"),
+    ]
+    session = Session(
+        profile=parse_profile(PROFILE, path=tmp_path / "p.yaml").profile,
+        campaign=replace(
+            campaign, description=replace(host.describe(), incumbent=found, config_path=str(config))
+        ),
+        plan=SimpleNamespace(forecast=None),
+        space=SimpleNamespace(concurrency=100, bracket=lambda *_: None),
+        bounds=Bounds(max_launches=12, level_cap_seconds=600),
+        side=HostSide(engine=host, source=host, clock=InterruptibleClock(clock), settings=tuned_host),
+        store=store,
+        state=StateDirectory(root=tmp_path / "state"),
+        resumed=False,
+        apply=True,
+        locked=True,
+        strategy=Script(moves),
+    )
+    ending = session.run(events.append)
+    assert [line for line in host.log if line.startswith(("start", "governor"))] == [
+        "governor performance",
+        *("start 200", "start 435"),
+        "governor schedutil",
+        *("start 200", "start 435"),
+    ]
+    assert ending.campaign.applied
+    assert settings_of(read(config).config) == winner
+    told = {fact.name: fact.value for fact in ending.campaign.environment}
+    assert told["re-confirmed"].startswith("without the host settings of the trials: +19.6%")
+    assert store.campaign.applied
