@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,6 +19,8 @@ MARKER = "AUTOTUNE_ROOT"
 _EXEC_CHILD = Path(__file__).with_name("exec_child.py")
 _PERMISSION_ERRORS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR}
 _started: set[int] = set()
+TERMINAL_SIGNALS = frozenset({signal.SIGINT, signal.SIGQUIT, signal.SIGHUP})
+"""What a terminal sends to a whole process group: Ctrl-C, Ctrl-\\, and its own end."""
 
 
 @final
@@ -99,10 +102,13 @@ def start(
 
 
 def _prepared(output: Path, report: int, leads: str) -> "subprocess.Popen[bytes]":
+    """Start what will become the command; it hears no terminal until it has left our process group."""
     out = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC, 0o600)
+    heard = signal.pthread_sigmask(signal.SIG_BLOCK, TERMINAL_SIGNALS)
+    deaf = ",".join(str(int(number)) for number in TERMINAL_SIGNALS - set(heard))
     try:
         return subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_EXEC_CHILD), str(report), leads],
+            [sys.executable, "-I", "-S", str(_EXEC_CHILD), str(report), leads, deaf],
             stdin=subprocess.PIPE,
             stdout=out,
             stderr=out,
@@ -110,6 +116,7 @@ def _prepared(output: Path, report: int, leads: str) -> "subprocess.Popen[bytes]
             cwd="/",
         )
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, heard)
         os.close(out)
 
 

@@ -8,6 +8,7 @@ the report descriptor as `<errno>\n<message>`; an empty report means that the co
 import json
 import os
 import resource
+import signal
 import sys
 
 
@@ -34,6 +35,14 @@ def pin(wanted: set[int]) -> None:
         raise OSError(0, f"CPUs {sorted(wanted)} were asked for, the kernel gives {sorted(given)}")
 
 
+def listen(numbers: list[int]) -> None:
+    """Hear these signals again; those that came before were meant for the group of the starter."""
+    for number in numbers:
+        before = signal.signal(number, signal.SIG_IGN)  # which drops one that waits
+        signal.signal(number, before)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, numbers)
+
+
 def own_mark() -> str:
     """Name this process by pid and start ticks; both stay the same through exec."""
     with open("/proc/self/stat", "rb") as stat:  # noqa: PTH123 - pathlib would cost more than the rest
@@ -49,6 +58,7 @@ def main() -> None:
         os.setsid()
     else:
         os.setpgid(0, 0)
+    listen([int(number) for number in sys.argv[3].split(",") if number])
     text = sys.stdin.buffer.read()
     if not text:
         os._exit(0)

@@ -1,5 +1,6 @@
 """Attempt: what every disaster needs: how it may end, and what a person would do afterwards."""
 
+import os
 import subprocess
 from collections.abc import Callable
 
@@ -7,6 +8,8 @@ from tests.torture.world import ENDED, HostFacts, World, require
 
 BUSY, REFUSED, NOT_RESTORED, NOT_MEASURABLE, INTERRUPTED = 75, 1, 4, 5, 130
 Make = Callable[..., World]
+_MOST_LOAD = 2.0
+"""Processes a CPU that want to run."""
 
 
 class Skipped(Exception):
@@ -30,6 +33,12 @@ def resumed(world: World, before: HostFacts) -> None:
 
 def tail(world: World) -> str:
     return world.log.read_text(errors="replace")[-800:]
+
+
+def skip_when_starved(unclear: bool) -> None:
+    """Raise Skipped where an outcome hangs on readings that an overloaded host cannot take in time."""
+    if unclear and os.getloadavg()[0] > _MOST_LOAD * (os.cpu_count() or 1):
+        raise Skipped("the machine is too busy for a reading")
 
 
 def trial_written(world: World, process: "subprocess.Popen[bytes]", before: HostFacts) -> None:

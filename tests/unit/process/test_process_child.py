@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from autotune.errors import LaunchCause, LaunchFailed
+from autotune.process import child as child_module
 from autotune.process.child import MARKER, Child, start
 from autotune.process.identity import Identity, alive, identity_of
 
@@ -41,6 +42,34 @@ def test_it_leads_its_own_process_group_but_no_session(tmp_path):
     facts = told(tmp_path)
     assert facts["group"] == facts["pid"]
     assert facts["session"] == os.getsid(0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP])
+def test_a_ctrl_c_before_it_has_left_our_process_group_does_not_reach_it(tmp_path, monkeypatch, number):
+    """A terminal sends it to the whole group: the start of production must not end with a second Ctrl-C."""
+    slow, told = tmp_path / "slow.py", tmp_path / "told"
+    real = str(child_module._EXEC_CHILD)
+    slow.write_text(
+        f"import runpy, time; open({str(told)!r}, 'w').close(); time.sleep(0.3)\n"
+        f"runpy.run_path({real!r}, run_name='__main__')\n"
+    )
+    monkeypatch.setattr(child_module, "_EXEC_CHILD", slow)
+
+    def press(identity):
+        while not told.exists():
+            time.sleep(0.01)
+        os.kill(identity.pid, number)
+
+    script = (
+        "import signal, time; print(signal.pthread_sigmask(signal.SIG_BLOCK, []), flush=True); time.sleep(60)"
+    )
+    child = python(script, tmp_path, before_exec=press)
+    deadline = time.monotonic() + 20
+    while not child.output.read_text() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert child.output.read_text() == "set()\n"  # nothing stays blocked
+    os.kill(child.pid, number)
+    assert child.wait(20) == -number
 
 
 def test_setpgrp_succeeds_in_it_as_the_daemon_needs(tmp_path):
