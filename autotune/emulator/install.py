@@ -19,11 +19,12 @@ BENCHMARK: Final = "benchmark"
 _CONNECTOR: Final = "mindie_llm_backend_connector"
 _CONNECTOR_OF_1: Final = "mindieservice_backend_connector"
 _PROGRAM: Final = 0o550
+_LONGEST_INTERPRETER: Final = 125
 _FOLDER: Final = 0o750
 _SHIPPED_PREFILL_BATCH: Final = 50
 _CONFIG: Final = 0o640
 
-_SCRIPT: Final = '''#!{interpreter}
+_SCRIPT: Final = '''{first}
 """{purpose}"""
 import sys
 from pathlib import Path
@@ -135,12 +136,26 @@ def _scripts(install: Path, version: Version) -> None:
     )
     for name, module, purpose in programs:
         text = _SCRIPT.format(
-            interpreter=sys.executable, module=module, purpose=purpose, package_parent=parent
+            first=_first_lines(sys.executable), module=module, purpose=purpose, package_parent=parent
         )
         _write(install / "bin" / name, text, _PROGRAM)
     connector = connector_of(install, version)
     connector.unlink(missing_ok=True)
     connector.symlink_to(shutil.which("sleep") or "/bin/sleep")
+
+
+def _first_lines(interpreter: str) -> str:
+    """What starts the interpreter: the kernel takes no blank in its path and cuts a long one.
+
+    /bin/sh then starts it, by lines that are a string to Python; the process stays the same.
+    """
+    if len(interpreter.encode()) <= _LONGEST_INTERPRETER and not any(
+        letter.isspace() for letter in interpreter
+    ):
+        return f"#!{interpreter}"
+    return f"""#!/bin/sh
+'''exec' "{interpreter}" "$0" "$@"
+' '''"""
 
 
 def connector_of(install: Path, version: Version) -> Path:

@@ -3,6 +3,7 @@
 import json
 import os
 import stat
+import subprocess
 import sys
 from dataclasses import fields, replace
 from pathlib import Path
@@ -40,6 +41,18 @@ def test_the_programs_begin_with_this_interpreter(install):
     for name in ("mindieservice_daemon", "benchmark"):
         first = (install / "bin" / name).read_text(encoding="utf-8").splitlines()[0]
         assert first == f"#!{sys.executable}"
+
+
+@pytest.mark.parametrize("folder", ["my environment", "e" * 130])
+def test_the_programs_start_where_the_path_of_the_interpreter_has_blanks_or_is_long(
+    tmp_path, monkeypatch, folder
+):
+    (tmp_path / folder).symlink_to(sys.prefix)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / folder / "bin" / Path(sys.executable).name))
+    place = make_install(tmp_path / "install", InstallOptions())
+    done = subprocess.run([place / "bin" / "benchmark"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "--ModelName" in done.stderr + done.stdout
 
 
 def test_the_environment_file_empties_no_shared_memory_and_hides_the_log_as_shipped(install):
