@@ -45,6 +45,10 @@ class _Transport(asyncio.Transport):
     def setsockopt(self, *values: object) -> None:
         """Nothing to set."""
 
+    def fileno(self) -> int:
+        """No file of the host."""
+        return -1
+
 
 def _fed(api: str, parts: list[bytes], *, streaming: bool) -> tuple[Recorder, _Holder]:
     recorder, holder = Recorder(bucket_seconds=1e9, slice_seconds=1e9), _Holder()

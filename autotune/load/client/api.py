@@ -27,9 +27,9 @@ class Ask:
     streaming: bool = True
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class EventFacts:
-    """What one event of a reply says."""
+    """What one event of a reply says. Not frozen, since one is made for every first and last event."""
 
     token: bool = False
     """It carries generated text."""

@@ -1,8 +1,6 @@
 """Connection: one socket, one reply at a time; raw bytes to events with a single time stamp a read."""
 
 import asyncio
-import socket
-import struct
 from math import nan
 from time import perf_counter
 from typing import Protocol, cast
@@ -13,6 +11,7 @@ from autotune.load.client.api import Api
 from autotune.load.client.ending import Reply, cause_of_loss, judged
 from autotune.load.client.framing import chunk_heads, document_of, is_done, payload, split_events
 from autotune.load.client.message import Message
+from autotune.load.client.outlet import Outlet
 from autotune.load.client.recorder import Recorder
 from autotune.units import MiB
 
@@ -25,10 +24,7 @@ _LONGEST_HEAD = 6
 _LONGEST_COMPLAINT = 2048
 _LONGEST_PIECE = 8 * MiB  # of an event or a whole reply: nobody sends so much on purpose
 _OK = 200
-_NO_LINGER = struct.pack("ii", 1, 0)
-"""SO_LINGER with which a close resets the connection. The service closes first after its replies; its port
-would stay in TIME_WAIT for a minute, and its next start, which binds without SO_REUSEADDR, would have to
-wait. A reset spares it that."""
+_DONE = b"data: [DONE]"
 
 
 class Holder(Protocol):
@@ -46,18 +42,18 @@ class Connection(asyncio.Protocol):
     An ordinary read is exactly one chunk with one event that carries a token and nothing else, told by a
     mark at the same distance from its end as in the event before. It costs one time stamp, five cheap looks
     at the bytes and one number into an array. The HTTP parser need not see it, since a whole chunk leaves
-    it in the state it was in. Whatever is not ordinary goes through the parser and `_look_closely`.
+    it in the state it was in. Whatever is not ordinary goes through the parser, which only gathers the pieces
+    of the body that a read brought; they are looked at together.
     """
 
     __slots__ = (
         "_api",
+        "_bodies",
         "_body",
-        "_chunk_done",
         "_chunk_end",
         "_closed",
         "_delimited",
         "_end",
-        "_end_length",
         "_events",
         "_fast",
         "_gap",
@@ -70,12 +66,12 @@ class Connection(asyncio.Protocol):
         "_message",
         "_needle",
         "_now",
+        "_outlet",
         "_parser",
         "_recorder",
         "_reply",
-        "_secure",
         "_tail",
-        "_transport",
+        "on_body",
         "parted",
     )  # fmt: skip
 
@@ -88,10 +84,9 @@ class Connection(asyncio.Protocol):
         self._end = api.end
         self._chunk_end = api.end + b"\r\n"
         self._mark = api.end[:1]
-        self._end_length = len(api.end)
-        self._mark_place = self._end_length + 2
+        self._mark_place = len(api.end) + 2
         self._last_byte = api.end[-1]
-        self._transport: asyncio.Transport | None = None
+        self._outlet: Outlet | None = None
         self._parser: httptools.HttpResponseParser | None = None
         self._message: Message | None = None
         self._reply = Reply()
@@ -101,7 +96,10 @@ class Connection(asyncio.Protocol):
         self._fast = 0
         self._tail = b""
         self._body = b""
-        self._delimited = self._chunk_done = self._secure = False
+        self._bodies: list[bytes] = []
+        self.on_body = self._bodies.append
+        """What the HTTP parser calls with each piece of the body."""
+        self._delimited = False
         self._closed = True
         self.parted = 0.0
         """When the holder let go of it; the server closes it then, or the sweep does."""
@@ -117,10 +115,8 @@ class Connection(asyncio.Protocol):
         return self._last
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The socket is ready; it will close with a reset, see _NO_LINGER."""
-        self._transport = cast("asyncio.Transport", transport)
-        self._transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
-        self._secure = transport.get_extra_info("sslcontext") is not None
+        """The socket is ready."""
+        self._outlet = Outlet(cast("asyncio.Transport", transport))
         self._parser = httptools.HttpResponseParser(self)
         self._last = perf_counter()
         self._closed = False
@@ -133,11 +129,11 @@ class Connection(asyncio.Protocol):
             self._needle = _NEVER
         self._fast = 0
         self._tail = self._body = b""
-        self._delimited = self._chunk_done = False
+        self._delimited = False
         now = self._last = perf_counter()
         self._reply = Reply(scheduled=scheduled, sent=now)
-        if self._transport is not None:
-            self._transport.write(message.data)
+        if self._outlet is not None:
+            self._outlet.write(message.data)
         else:
             asyncio.get_running_loop().call_soon(
                 self._fail, "reset", "closed before the request was sent", now
@@ -146,8 +142,8 @@ class Connection(asyncio.Protocol):
     def abort(self) -> None:
         """Close at once, without telling anybody."""
         self._message = None
-        if self._transport is not None:
-            self._transport.abort()
+        if self._outlet is not None:
+            self._outlet.abort()
 
     def overdue(
         self, now: float, *, first_seconds: float, stall_seconds: float, total_seconds: float
@@ -191,7 +187,8 @@ class Connection(asyncio.Protocol):
         """The end of the connection: ends a reply only when its last event has come."""
         self._closed = True
         self._parser = None
-        self._transport = None
+        secure = self._outlet is not None and self._outlet.secure
+        self._outlet = None
         if self._message is None:
             return
         now = perf_counter()
@@ -201,14 +198,10 @@ class Connection(asyncio.Protocol):
         if self._reply.is_whole(self._body, delimited=self._delimited, all_there=self._events >= asked):
             self._complete(now, reusable=False)
         else:
-            lost = cause_of_loss(exc, answered=self._reply.status != 0, secure=self._secure)
+            lost = cause_of_loss(exc, answered=self._reply.status != 0, secure=secure)
             self._fail(lost.cause, self._reply.error or lost.detail, now)
 
     # The HTTP parser's side.
-
-    def on_chunk_complete(self) -> None:
-        """A chunk is whole."""
-        self._chunk_done = True
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Only the headers that tell where the body ends matter."""
@@ -222,33 +215,11 @@ class Connection(asyncio.Protocol):
             if status != _OK:
                 self._needle = _NEVER
 
-    def on_body(self, body: bytes) -> None:
-        """Body bytes of one read, or a part of them."""
-        self._chunk_done = False
-        if (
-            self._needle in body
-            and not self._tail
-            and body.find(self._mark) == len(body) - self._end_length
-            and body[-1] == self._last_byte
-        ):
-            if not self._events:
-                self._count()
-                return
-            now = self._now
-            recorder = self._recorder
-            if now >= recorder.edge:
-                recorder.roll(now)
-            recorder.events += 1
-            self._gap(now - self._last)
-            self._last = now
-            self._events += 1
-        else:
-            self._look_closely(body)
-
     def on_message_complete(self) -> None:
         """The transfer is complete in itself: last chunk or last byte of the stated length."""
         if self._message is None or not self._delimited or self._parser is None:
             return
+        self._read_bodies()
         if self._tail:
             self._last_piece()
         self._complete(self._now, reusable=self._parser.should_keep_alive())
@@ -260,19 +231,29 @@ class Connection(asyncio.Protocol):
         if parser is None:
             return
         self._fast = 0
+        bodies = self._bodies
         try:
             parser.feed_data(data)
         except httptools.HttpParserError as error:
+            self._read_bodies()
             self._fail("bad_reply", f"no HTTP reply: {error}", self._now)
             return
-        if (
-            self._chunk_done
-            and not self._tail
-            and self._message is not None
-            and data.endswith(self._chunk_end)
-        ):
+        if not bodies:
+            return
+        last = bodies[-1]
+        self._read_bodies()
+        # The line end after an event that ends the last piece belongs to no piece: the chunk is complete.
+        if self._message and not self._tail and data.endswith(self._chunk_end) and last.endswith(self._end):
             place = data.rfind(self._needle)
             self._fast = len(data) - place if place >= 0 else 0
+
+    def _read_bodies(self) -> None:
+        """The pieces of the body that this read brought, as one."""
+        bodies = self._bodies
+        if bodies:
+            body = bodies[0] if len(bodies) == 1 else b"".join(bodies)
+            bodies.clear()
+            self._look_closely(body)
 
     def _look_closely(self, body: bytes) -> None:
         message = self._message
@@ -286,14 +267,24 @@ class Connection(asyncio.Protocol):
             self._body += body
         else:
             events, self._tail = split_events(self._tail + body, self._end)
-            for event in events:
-                self._take(event)
+            self._take_all(events)
             if self._reply.final and not self._delimited:
                 self._complete(self._now, reusable=False)
 
+    def _take_all(self, events: list[bytes]) -> None:
+        ordinary = 0
+        for event in events:
+            if self._needle in event:
+                ordinary += 1
+            else:
+                self._count(ordinary)
+                ordinary = 0
+                self._take(event)
+        self._count(ordinary)
+
     def _take(self, event: bytes) -> None:
-        if self._needle in event:
-            self._count()
+        if event == _DONE:
+            self._reply.final = True
             return
         data = payload(event)
         if not data:
@@ -307,7 +298,7 @@ class Connection(asyncio.Protocol):
             return
         facts = self._api.event(document)
         if facts.token:
-            self._count()
+            self._count(1)
             if facts.finish is None and not facts.final:
                 self._learn(event)
         self._reply.learn(facts)
@@ -319,19 +310,24 @@ class Connection(asyncio.Protocol):
                 self._needle = mark
                 return
 
-    def _count(self) -> None:
+    def _count(self, events: int) -> None:
+        """So many events that carry a token, in one read."""
+        if not events:
+            return
         now = self._now
         recorder = self._recorder
         if now >= recorder.edge:
             recorder.roll(now)
-        recorder.events += 1
+        recorder.events += events
         if self._events:
             self._gap(now - self._last)
         else:
             self._reply.first = now
             recorder.running += 1
+        if events > 1:
+            recorder.gaps.frombytes(bytes(8 * (events - 1)))
         self._last = now
-        self._events += 1
+        self._events += events
 
     def _last_piece(self) -> None:
         """What stands after the last event end: an event without its end, or a complaint."""
@@ -344,7 +340,7 @@ class Connection(asyncio.Protocol):
             return
         whole = document is not None or is_done(payload(tail))
         if whole or self._delimited:
-            self._take(tail)
+            self._take_all([tail])
 
     def _complete(self, now: float, *, reusable: bool) -> None:
         message, self._message = self._message, None
@@ -367,7 +363,8 @@ class Connection(asyncio.Protocol):
             self._recorder.failed_reply(verdict.cause, verdict.detail, now)
         else:
             whole = reply.tokens or 0 if reply.whole else 0
-            self._recorder.ended(reply.as_ended(now, short=verdict.short), whole_tokens=whole)
+            reply.end, reply.short = now, verdict.short
+            self._recorder.ended(reply, whole_tokens=whole)
         self._holder.reply_ended(self, reusable=reusable and not self._closed)
 
     def _read_whole(self, now: float) -> None:
@@ -394,7 +391,7 @@ class Connection(asyncio.Protocol):
         self._message = None
         self._finish_counting()
         self._recorder.failed_reply(cause, detail, now)
-        if self._transport is not None:
-            self._transport.abort()
+        if self._outlet is not None:
+            self._outlet.abort()
         self._closed = True
         self._holder.reply_ended(self, reusable=False)

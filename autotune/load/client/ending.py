@@ -2,7 +2,7 @@
 
 import ssl
 from dataclasses import dataclass
-from math import isnan, nan
+from math import isnan
 
 from autotune.load.client.api import NATURAL_ENDS, EventFacts, error_of
 from autotune.load.client.framing import document_of
@@ -12,18 +12,11 @@ _OK = 200
 
 
 @dataclass(kw_only=True, slots=True)
-class Reply:
-    """A reply as far as it has come. Times of the host's clock."""
+class Reply(Ended):
+    """A reply as far as it has come."""
 
-    scheduled: float = nan
-    sent: float = nan
-    first: float = nan
-    last: float = nan
     status: int = 0
-    events: int = 0
     finish: str | None = None
-    tokens: int | None = None
-    prompt_tokens: int | None = None
     final: bool = False
     whole: bool = False
     """It came in one piece."""
@@ -55,20 +48,6 @@ class Reply:
         self.final = self.final or facts.final
         self.error = self.error or facts.error
 
-    def as_ended(self, end: float, *, short: bool) -> Ended:
-        """The row that is written down."""
-        return Ended(
-            scheduled=self.scheduled,
-            sent=self.sent,
-            first=self.first,
-            last=self.last,
-            end=end,
-            events=self.events,
-            tokens=self.tokens,
-            prompt_tokens=self.prompt_tokens,
-            short=short,
-        )
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Judgement:
@@ -99,6 +78,9 @@ def cause_of_loss(error: Exception | None, *, answered: bool, secure: bool) -> L
     return Loss(cause="unanswered", detail=f"the connection was closed without an answer{asks}")
 
 
+_GOOD = Judgement()
+
+
 def judged(reply: Reply, *, asked_tokens: int, ignore_eos: bool, tells_finish: bool) -> Judgement:
     """Good, short or failed; the end of the transfer alone makes nothing good."""
     if reply.status != _OK:
@@ -107,10 +89,12 @@ def judged(reply: Reply, *, asked_tokens: int, ignore_eos: bool, tells_finish: b
         return Judgement(cause="error_in_reply", detail=reply.error[:200])
     if tells_finish and reply.finish is None:
         return Judgement(short=True, detail="no finish reason")
+    counted = reply.tokens if reply.tokens is not None else reply.events
+    if counted >= asked_tokens > 0:
+        return _GOOD
     natural = not ignore_eos and (reply.finish in NATURAL_ENDS or not tells_finish)
     if natural:
         return Judgement(short=isnan(reply.first) and not reply.tokens, detail="no token")
-    counted = reply.tokens if reply.tokens is not None else reply.events
     unknown = reply.tokens is None and reply.whole
     return Judgement(
         short=counted < asked_tokens and not unknown, detail=f"{counted} of {asked_tokens} tokens"

@@ -23,6 +23,8 @@ def split_events(data: bytes, end: bytes) -> tuple[list[bytes], bytes]:
 
 def payload(event: bytes) -> bytes:
     """The data of a server-sent event, or the event itself where there is no `data:`."""
+    if event.startswith(b"data: {") and b"\n" not in event:
+        return event[6:]
     stripped = event.strip()
     if stripped.startswith(b"data:") and b"\n" not in stripped:
         return stripped[5:].strip()
@@ -45,7 +47,7 @@ def document_of(data: bytes) -> dict[str, Any] | None:
         value, end = _scan(text)
     except (ValueError, RecursionError):
         return None
-    if text[end:].strip():
+    if end != len(text) and text[end:].strip():
         return None
     if isinstance(value, list) and len(value) == 1:
         value = value[0]

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True, slots=True)
 class Message:
-    """A request as bytes, and what was asked with it."""
+    """A request as bytes, and what was asked with it. Not frozen, since one is made for every request."""
 
     data: bytes
     asked_tokens: int

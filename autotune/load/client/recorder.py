@@ -33,8 +33,8 @@ class Bucket:
 class Ended:
     """One reply that came to its own end, as its connection knows it. Times of the host's clock."""
 
-    scheduled: float
-    sent: float
+    scheduled: float = nan
+    sent: float = nan
     first: float = nan
     last: float = nan
     end: float = nan

@@ -21,8 +21,8 @@ class Template:
 
     before: bytes
     after: bytes
-    asked_tokens: int
-    prompt_tokens: int | None
+    plain: Message
+    """The whole request without salt."""
 
 
 class Supply:
@@ -52,6 +52,7 @@ class Supply:
         self._head = _head(address, api.path(model, streaming=streaming), headers, streaming=streaming)
         self._kept: dict[int, Template] = {}
         self._kept_bytes = 0
+        self._turn, self._salt = 0, b""
 
     def prepare(self, count: int) -> None:
         """Make the templates of the next requests before the clock starts."""
@@ -67,17 +68,27 @@ class Supply:
         index = self._next
         self._next += self._step
         turn, place = divmod(index, len(self._workload))
-        template = self._template(place)
-        salt = self._workload.salt(turn)
-        if salt and self._workload.prompts[place].token_ids:
-            template, salt = self._made(place, turn), ""
-        body = template.before + salt.encode() + template.after
+        template = self._kept.get(place) or self._template(place)
+        salt = self._salt_of(turn) if turn else b""
+        if not salt:
+            return template.plain
+        if self._workload.prompts[place].token_ids:
+            return self._made(place, turn).plain
+        return self._message(template.before, salt, template.after, template.plain)
+
+    def _salt_of(self, turn: int) -> bytes:
+        if turn != self._turn:
+            self._turn, self._salt = turn, self._workload.salt(turn).encode()
+        return self._salt
+
+    def _message(self, before: bytes, salt: bytes, after: bytes, plain: Message) -> Message:
+        length = len(before) + len(salt) + len(after)
         return Message(
-            data=b"%bContent-Length: %d\r\n\r\n%b" % (self._head, len(body), body),
-            asked_tokens=template.asked_tokens,
-            ignore_eos=self._ignore_eos,
-            streaming=self._streaming,
-            prompt_tokens=template.prompt_tokens,
+            data=b"%bContent-Length: %d\r\n\r\n%b%b%b" % (self._head, length, before, salt, after),
+            asked_tokens=plain.asked_tokens,
+            ignore_eos=plain.ignore_eos,
+            streaming=plain.streaming,
+            prompt_tokens=plain.prompt_tokens,
         )
 
     def _template(self, place: int) -> Template:
@@ -86,7 +97,7 @@ class Supply:
             kept = self._made(place, 0)
             if self._kept_bytes < _KEPT_BYTES:
                 self._kept[place] = kept
-                self._kept_bytes += len(kept.before) + len(kept.after)
+                self._kept_bytes += 2 * len(kept.plain.data)
         return kept
 
     def _made(self, place: int, turn: int) -> Template:
@@ -106,7 +117,15 @@ class Supply:
         )
         body = _encode(self._api.document(ask)).encode("utf-8", "replace")
         before, _, after = body.partition(_PLACE_IN_JSON)
-        return Template(before=before, after=after, asked_tokens=asked, prompt_tokens=prompt.input_tokens)
+        length = len(before) + len(after)
+        plain = Message(
+            data=b"%bContent-Length: %d\r\n\r\n%b%b" % (self._head, length, before, after),
+            asked_tokens=asked,
+            ignore_eos=self._ignore_eos,
+            streaming=self._streaming,
+            prompt_tokens=prompt.input_tokens,
+        )
+        return Template(before=before, after=after, plain=plain)
 
 
 def _head(address: Address, path: str, headers: tuple[tuple[str, str], ...], *, streaming: bool) -> bytes:

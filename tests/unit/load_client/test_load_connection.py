@@ -40,6 +40,9 @@ class Transport:
     def setsockopt(self, *values):
         pass
 
+    def fileno(self):
+        return -1
+
 
 def connected(api: str, *, asked: int = 8, ignore_eos: bool = False, streaming: bool = True):
     recorder, holder = Recorder(bucket_seconds=1e9, slice_seconds=1e9), Holder()

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from autotune.load.client.api import SSE_END, Ask, EventFacts, error_of, section, whole
+from autotune.load.client.api import SSE_END, Ask, EventFacts, error_of, whole
 
 _TEXTS = ("content", "reasoning_content", "reasoning", "tool_calls", "function_call")
 _ORDINARY = (b'"finish_reason":null', b'"finish_reason": null')
@@ -49,15 +49,17 @@ class OpenAi:
     def event(self, document: dict[str, Any]) -> EventFacts:
         """A delta, the finish, the usage; the role alone is no token."""
         choice = _first_choice(document)
-        usage = section(document, "usage")
         finish = choice.get("finish_reason")
-        return EventFacts(
+        facts = EventFacts(
             token=_has_text(choice),
             finish=finish if isinstance(finish, str) and finish else None,
-            tokens=whole(usage.get("completion_tokens")),
-            prompt_tokens=whole(usage.get("prompt_tokens")),
             error=error_of(document),
         )
+        usage = document.get("usage")
+        if isinstance(usage, dict):
+            facts.tokens = whole(usage.get("completion_tokens"))
+            facts.prompt_tokens = whole(usage.get("prompt_tokens"))
+        return facts
 
     def full(self, document: dict[str, Any]) -> EventFacts:
         """The whole reply has the same places."""
