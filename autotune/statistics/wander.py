@@ -5,11 +5,13 @@ hides how far the slope may yet lead. Their small steps do not: a speed that wil
 by 1 % in a few seconds. So the values are read as a mean, a wander (an Ornstein-Uhlenbeck process) and white
 noise:
 
-    value i = mean + wander(i) + noise(i),    variance of the wander = q * variance of the noise
+    value i = mean + wander(i) + noise(i) + theta * noise(i - 1)
 
-Each q of a grid, with each of two time constants, gives the values a likelihood (the mean and the noise's
-variance integrated out; Harville, 1974) and the mean of the window a variance. The interval is that of the
-mixture, all pairs being as likely as each other beforehand.
+The wander's variance is q times that of the noise. Theta is 0, or -0.9 where tokens come in steps of a whole
+batch: a step that one value just misses falls to the next one. Each q of a grid, with each theta and each of
+two time constants, gives the values a likelihood (the mean and the noise's variance integrated out; Harville,
+1974) and the mean of the window a variance. The interval is that of the mixture, all of them being as likely
+as each other beforehand.
 """
 
 import math
@@ -19,12 +21,13 @@ from dataclasses import dataclass
 from autotune.statistics.intervals import MeanInterval
 from autotune.statistics.student import t_quantile
 
-TIME_CONSTANTS = (20.0, 40.0)
+_TIME_CONSTANTS = (20.0, 40.0)
 """Seconds over which the speed of a service forgets where it was."""
+_THETAS = (0.0, -0.9)
 _RATIOS = (0.0, *(10.0 ** (exponent * 2 / 3 - 1) for exponent in range(8)))
 """Variance of the wander over that of the noise of a value."""
 _FEWEST = 3
-_MOST_VALUES = 36
+_MOST_VALUES = 24
 _LONGEST_STEP = 5.0
 """Seconds; longer ones would hide the small steps of the wander."""
 _BISECTIONS = 40
@@ -32,11 +35,29 @@ _BISECTIONS = 40
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Hypothesis:
-    """One pair of a ratio and a time constant, seen through the values."""
+    """What the speed may be like."""
+
+    ratio: float
+    theta: float
+    constant: float
+    """Seconds."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Verdict:
+    """A hypothesis seen through the values."""
 
     log_likelihood: float
     deviation: float
     """Standard deviation of the plain mean, as a fraction of it."""
+
+
+_HYPOTHESES = tuple(
+    _Hypothesis(ratio=ratio, theta=theta, constant=constant)
+    for constant in _TIME_CONSTANTS
+    for theta in _THETAS
+    for ratio in _RATIOS
+)
 
 
 def values_a_group(count: int, seconds: float) -> int:
@@ -56,38 +77,42 @@ def wander_interval(values: Sequence[float], seconds: float, *, confidence: floa
     if mean == 0.0 or max(values) == min(values):
         return MeanInterval(mean=mean, half_width=0.0, batches=count, lag1=0.0)
     relative = [value / mean - 1.0 for value in values]
-    hypotheses = [
-        _judged(relative, ratio, math.exp(-seconds / constant))
-        for constant in TIME_CONSTANTS
-        for ratio in _RATIOS
-    ]
+    verdicts = [_judged(relative, hypothesis, seconds) for hypothesis in _HYPOTHESES]
     few = t_quantile(0.5 + confidence / 2.0, count - 1) / t_quantile(0.5 + confidence / 2.0, 1e9)
-    half_width = few * _two_sided(hypotheses, 1.0 - confidence) * abs(mean)
+    half_width = few * _two_sided(verdicts, 1.0 - confidence) * abs(mean)
     return MeanInterval(mean=mean, half_width=half_width, batches=count, lag1=0.0)
 
 
-def _judged(relative: Sequence[float], ratio: float, kept: float) -> _Hypothesis:
-    """By the Kalman filter: the values and a row of ones go through it together."""
+def _judged(relative: Sequence[float], hypothesis: _Hypothesis, seconds: float) -> _Verdict:
+    """By the Kalman filter: the values and a row of ones go through it together.
+
+    Its state is the wander and the last noise; `own`, `noise` and `both` are their variances and covariance.
+    """
+    ratio, theta = hypothesis.ratio, hypothesis.theta
+    kept = math.exp(-seconds / hypothesis.constant)
     count = len(relative)
     log_determinant = ones = crossed = squares = 0.0
-    of_values = of_ones = 0.0
-    spread, fresh = ratio, ratio * (1.0 - kept * kept)
+    of_values = of_ones = last_of_values = last_of_ones = 0.0
+    own, noise, both, fresh = ratio, abs(theta) and 1.0, 0.0, ratio * (1.0 - kept * kept)
     for value in relative:
-        total = spread + 1.0
-        gain = spread / total
-        error, one = value - of_values, 1.0 - of_ones
+        share = own + theta * both
+        total = share + theta * (both + theta * noise) + 1.0
+        error = (value - of_values - theta * last_of_values) / total
+        one = (1.0 - of_ones - theta * last_of_ones) / total
         log_determinant += math.log(total)
-        ones += one * one / total
-        crossed += one * error / total
-        squares += error * error / total
-        of_values = kept * (of_values + gain * error)
-        of_ones = kept * (of_ones + gain * one)
-        spread = kept * kept * gain + fresh
+        ones += one * one * total
+        crossed += one * error * total
+        squares += error * error * total
+        of_values, last_of_values = kept * (of_values + share * error), error
+        of_ones, last_of_ones = kept * (of_ones + share * one), one
+        own = kept * kept * (own - share * share / total) + fresh
+        noise, both = 1.0 - 1.0 / total, -kept * share / total
     rest = max(squares - crossed * crossed / ones, 1e-300)
-    noise = rest / (count - 1)
-    return _Hypothesis(
+    white = ((1.0 + theta) ** 2 * (count - 1) + 1.0 + theta * theta) / count
+    variance = rest / (count - 1) * (white + ratio * _inflation(count, kept)) / count
+    return _Verdict(
         log_likelihood=-0.5 * (log_determinant + math.log(ones) + (count - 1) * math.log(rest)),
-        deviation=math.sqrt(noise * (1.0 + ratio * _inflation(count, kept)) / count),
+        deviation=math.sqrt(variance),
     )
 
 
@@ -97,17 +122,17 @@ def _inflation(count: int, kept: float) -> float:
     return 1.0 + 2.0 * kept / (1.0 - kept) * (1.0 - geometric / count)
 
 
-def _two_sided(hypotheses: Sequence[_Hypothesis], outside: float) -> float:
+def _two_sided(verdicts: Sequence[_Verdict], outside: float) -> float:
     """Distance that the mixture of normal errors stays within but for a share `outside`."""
-    top = max(one.log_likelihood for one in hypotheses)
-    weights = [math.exp(one.log_likelihood - top) for one in hypotheses]
+    top = max(one.log_likelihood for one in verdicts)
+    weights = [math.exp(one.log_likelihood - top) for one in verdicts]
     allowed = outside * math.fsum(weights)
-    low, high = 0.0, 10.0 * max(one.deviation for one in hypotheses)
+    low, high = 0.0, 10.0 * max(one.deviation for one in verdicts)
     for _ in range(_BISECTIONS):
         middle = 0.5 * (low + high)
         beyond = sum(
             weight * math.erfc(middle / (math.sqrt(2.0) * one.deviation))
-            for weight, one in zip(weights, hypotheses, strict=True)
+            for weight, one in zip(weights, verdicts, strict=True)
         )
         low, high = (middle, high) if beyond > allowed else (low, middle)
     return high

@@ -64,8 +64,17 @@ def test_two_values_are_too_few():
         wander_interval([1.0, 2.0], 1.0)
 
 
+def test_tokens_that_come_in_steps_of_a_whole_batch_do_not_widen_it():
+    """A step every 0.12 s: 8 or 9 of them in each second, and exactly as many as there are in all."""
+    steps = [sum(second <= 0.12 * step < second + 1.0 for step in range(300)) for second in range(24)]
+    source = random.Random(1)
+    scattered = source.sample(steps, len(steps))
+    assert set(steps) == {8, 9}
+    assert wander_interval(steps, 1.0).relative < 0.7 * batch_means_interval(scattered).relative
+
+
 @pytest.mark.parametrize(
-    ("count", "seconds", "group"), [(20, 0.5, 1), (72, 0.5, 2), (2400, 0.5, 10), (90, 20.0, 1)]
+    ("count", "seconds", "group"), [(20, 0.5, 1), (48, 0.5, 2), (2400, 0.5, 10), (90, 20.0, 1)]
 )
 def test_values_are_taken_together_up_to_5_s(count, seconds, group):
     assert values_a_group(count, seconds) == group
