@@ -90,7 +90,7 @@ bench: $(VENV)/.dev ## Measure the hot paths beside their rivals; on a quiet mac
 	$(BIN)/python tests/bench/emulator_real_time.py | tee reports/bench/emulator.txt
 	$(BIN)/python tests/bench/dead_time.py | tee reports/bench/dead_time.txt
 	$(BIN)/python tests/bench/report_speed.py | tee reports/bench/report.txt
-	$(BIN)/python tests/bench/load/bench.py all --seconds 20 | tee reports/bench/load.txt
+	$(BIN)/python -m tests.bench.load.bench all --seconds 20 $(if $(PEERS),--peers $(PEERS)) | tee reports/bench/load.txt
 	$(BIN)/python -m tests.bench.search --split test --repetitions 1 --noise 0.02 --workers 2 | tee reports/bench/search.txt
 
 test-fleet: $(VENV)/.dev ## Four agents on one study; PostgreSQL must be installed

@@ -1,7 +1,8 @@
-"""The load client against a server that knows the truth: `python tests/bench/load/bench.py decisive`.
+"""The load client against a server that knows the truth: `python -m tests.bench.load.bench decisive`.
 
 Server on CPU 0, client on CPU 1. Medians of the runs with their spread; other work on the machine shows in
-the latencies first, so the load average is printed beside them. Writes reports/bench/load_<test>.json.
+the latencies first, so the load average is printed beside them. Each figure that has a bound is followed by
+whether its median keeps it. Writes reports/bench/load_<test>.json. Exits with 1 when a bound is missed.
 """
 
 import argparse
@@ -18,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlencode
 
-import peers
+from tests.bench.load import bounds, peers
 
 HERE = Path(__file__).parent
 SERVER = HERE / "mock_server.py"
@@ -169,21 +170,29 @@ def beside(options: argparse.Namespace) -> dict:
     """The same 1,000 streams for every peer found in --peers and for the built-in client, in turn."""
     result: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as name:
-        directory = Path(name)
-        model = peers.make_tokenizer(directory / "model")
-        there = [one for one in peers.NAMES if options.peers and (options.peers / "bin" / one).exists()]
-        for peer in ["own", *there]:
-            result.update({f"{peer} {key}": value for key, value in _beside(peer, model, options).items()})
+        model = peers.make_tokenizer(Path(name) / "model")
+        for peer in ["own", *peers.NAMES]:
+            binary = None if peer == "own" else peers.found(peer, options.peers)
+            if peer != "own" and binary is None:
+                print(f"  {peer} skipped: no bin/{peer} in {peers.told(options.peers)}")
+                continue
+            figures = _beside(peer, binary, model, options)
+            result.update({f"{peer} {key}": value for key, value in figures.items()})
+    rivals = [value for key, value in result.items() if key.endswith(_CPU) and not key.startswith("own ")]
+    if rivals and f"own {_CPU}" in result:
+        result["best-peer times our CPU"] = min(rivals) / result[f"own {_CPU}"]
     return result
 
 
-def _beside(peer: str, model: Path, options: argparse.Namespace) -> dict:
+_CPU = "CPU s/M events"
+
+
+def _beside(peer: str, binary: Path | None, model: Path, options: argparse.Namespace) -> dict:
     """One tool. Its CPU is counted between its first request and the last event, its whole tree."""
     shape = {"requests": options.requests, "streams": 1000, "tokens": 400}
     with server("--vary", "1") as port:
         url = f"http://127.0.0.1:{port}"
-        argv = own_argv(url, **shape) if peer == "own" else None
-        argv = argv or peers.argv_of(peer, options.peers, url, model, **shape)
+        argv = peers.argv_of(peer, binary, url, model, **shape) if binary else own_argv(url, **shape)
         seen = peers.run_peer(peer, argv, model.parent)
         true = truth(port)
     if seen.returncode or not true["events"]:
@@ -191,7 +200,7 @@ def _beside(peer: str, model: Path, options: argparse.Namespace) -> dict:
         return {}
     cpu = seen.watch.cpu_between(true["first_request"], true["last_event"])
     figures = {
-        "CPU s/M events": 1e6 * cpu / true["events"],
+        _CPU: 1e6 * cpu / true["events"],
         "PSS MiB": seen.watch.peak_mib,
         "processes": seen.watch.processes,
         "start s": true["first_request"] - seen.began,
@@ -224,17 +233,24 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--streams", type=int, default=1000, help="of the ladder")
     parser.add_argument(
-        "--peers", type=lambda text: Path(text).absolute(), help="virtual environment that holds the peers"
+        "--peers",
+        type=lambda text: Path(text).absolute(),
+        nargs="+",
+        default=[],
+        metavar="DIR",
+        help="virtual environments that hold the peers (vllm, evalscope, aiperf, guidellm)",
     )
     parser.add_argument("--requests", type=int, default=2000, help="of each tool in `beside`")
     options = parser.parse_args()
+    kept = True
     for name in TESTS if options.test == "all" else [options.test]:
         before = os.getloadavg()[0]
         runs = [TESTS[name](options) for _ in range(options.runs)]
-        report(name, runs, before)
+        kept = report(name, runs, before) and kept
+    sys.exit(0 if kept else 1)
 
 
-def report(name: str, runs: list[dict], before: float) -> None:
+def report(name: str, runs: list[dict], before: float) -> bool:
     print(f"{name}: {TESTS[name].__doc__}")
     print(f"  {len(runs)} runs, load average {before:.1f} -> {os.getloadavg()[0]:.1f}")
     table = {}
@@ -243,9 +259,15 @@ def report(name: str, runs: list[dict], before: float) -> None:
         table[figure] = {"median": statistics.median(values), "low": min(values), "high": max(values)}
     for line in beside_lines(table) if name == "beside" else plain_lines(table):
         print(f"  {line}", flush=True)
+    verdicts = bounds.verdicts(name, {figure: row["median"] for figure, row in table.items()})
+    for verdict in verdicts:
+        print(f"  {verdict.text}", flush=True)
     REPORTS.mkdir(parents=True, exist_ok=True)
     file = REPORTS / f"load_{name}.json"
-    file.write_text(json.dumps({"test": name, "runs": len(runs), "figures": table}, indent=2) + "\n")
+    told = [verdict.text for verdict in verdicts]
+    document = {"test": name, "runs": len(runs), "figures": table, "verdicts": told}
+    file.write_text(json.dumps(document, indent=2) + "\n")
+    return all(verdict.kept for verdict in verdicts)
 
 
 def plain_lines(table: dict[str, dict]) -> list[str]:

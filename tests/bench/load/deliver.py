@@ -53,7 +53,8 @@ def main() -> None:
         reading = run(options, log)
         delays = late(read_log(log))
     delays.sort()
-    rate = len(delays) / options.seconds
+    began, ended = min(log[0] for log in READS.values() if log), max(log[-1] for log in READS.values() if log)
+    rate = len(delays) / (ended - began)
     on_time = sum(1 for delay in delays if delay <= ON_TIME_SECONDS) / len(delays)
     figures = {
         "nominal": 1000 * options.streams / options.step_ms,

@@ -4,13 +4,13 @@ import json
 import os
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tree_watch import TreeWatch
-
 from autotune.errors import NotMeasurable
 from autotune.load.sources.recognise import read_output
+from tests.bench.load.tree_watch import TreeWatch
 
 NAMES = ("vllm", "evalscope", "aiperf", "guidellm")
 
@@ -50,9 +50,19 @@ def make_tokenizer(directory: Path) -> Path:
     return directory
 
 
-def argv_of(name: str, environment: Path, url: str, model: Path, *, requests: int, streams: int, tokens: int):
+def found(name: str, environments: Sequence[Path]) -> Path | None:
+    """The command of a peer in the first environment that has it."""
+    there = [directory / "bin" / name for directory in environments]
+    return next((file for file in there if file.exists()), None)
+
+
+def told(environments: Sequence[Path]) -> str:
+    return ", ".join(map(str, environments)) or "any directory: give --peers DIR"
+
+
+def argv_of(name: str, command: Path, url: str, model: Path, *, requests: int, streams: int, tokens: int):
     """1000 requests of 128 tokens in and `tokens` out over `streams` connections on /v1/completions."""
-    binary = str(environment / "bin" / name)
+    binary = str(command)
     common = {"requests": str(requests), "streams": str(streams), "tokens": str(tokens)}
     if name == "vllm":
         return [
