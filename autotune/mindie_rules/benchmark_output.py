@@ -12,6 +12,7 @@ from enum import Enum, unique
 from typing import Final
 
 from autotune.mindie_rules.tables import Table, draw, number_in, tables_in, whole_in
+from autotune.mindie_rules.time_units import milliseconds_in, seconds_in
 
 RUNNING: Final = "Benchmark task is running, please wait..."
 COMPLETED: Final = "Benchmark task completed successfully!"
@@ -130,19 +131,20 @@ def read_runs(text: str) -> tuple[BenchmarkRun, ...]:
 
 def _performance(table: Table) -> Mapping[Row, Statistics]:
     named = {row[0]: row[1:] for row in table.rows[1:]}
-    return {row: _statistics(table.heading[1:], named[row.title]) for row in Row if row.title in named}
+    return {row: _statistics(row, table.heading[1:], named[row.title]) for row in Row if row.title in named}
 
 
-def _statistics(names: Sequence[str], cells: Sequence[str]) -> Statistics:
+def _statistics(row: Row, names: Sequence[str], cells: Sequence[str]) -> Statistics:
     of = dict(zip(names, cells, strict=False))
+    read = milliseconds_in if row.unit == "ms" else number_in
     return Statistics(
-        average=number_in(of.get("average")),
-        maximum=number_in(of.get("max")),
-        minimum=number_in(of.get("min")),
-        p75=number_in(of.get("P75")),
-        p90=number_in(of.get("P90")),
-        slo_p90=number_in(of.get("SLO_P90")),
-        p99=number_in(of.get("P99")),
+        average=read(of.get("average")),
+        maximum=read(of.get("max")),
+        minimum=read(of.get("min")),
+        p75=read(of.get("P75")),
+        p90=read(of.get("P90")),
+        slo_p90=read(of.get("SLO_P90")),
+        p99=read(of.get("P99")),
         count=whole_in(of.get("N")),
     )
 
@@ -153,7 +155,7 @@ def _common(values: Mapping[str, str]) -> CommonMetrics:
 
     return CommonMetrics(
         current_time=values.get("CurrentTime", ""),
-        seconds=number("TimeElapsed"),
+        seconds=_seconds(values.get("TimeElapsed")),
         data_source=values.get("DataSource", ""),
         failed=_count(values.get("Failed")),
         returned=_count(values.get("Returned")),
@@ -170,6 +172,11 @@ def _common(values: Mapping[str, str]) -> CommonMetrics:
     )
 
 
+def _seconds(cell: str | None) -> float | None:
+    """Without a unit they are seconds."""
+    return number_in(cell) if (cell or "").rstrip()[-1:].isdigit() else seconds_in(cell)
+
+
 def _count(cell: str | None) -> int:
     """The count of `200( 100.0% )` or `200[ 100.0% ]`."""
     found = _COUNT_AND_SHARE.match(cell or "")
@@ -178,17 +185,17 @@ def _count(cell: str | None) -> int:
 
 def read_performance_csv(text: str) -> Mapping[Row, Statistics]:
     """Read result_perf_*.csv: a column for each metric, rows without labels in a fixed order."""
-    rows = [row for row in csv.reader(text.splitlines()) if row]
+    rows = [row for row in csv.reader(text.lstrip("\ufeff").splitlines()) if row]
     if not rows:
         return {}
     names = _STATISTICS if len(rows) - 1 == len(_STATISTICS) else _STATISTICS_2024
     columns = dict(zip(rows[0], zip(*rows[1:], strict=False), strict=False))
-    return {row: _statistics(names, columns[row.title]) for row in Row if row.title in columns}
+    return {row: _statistics(row, names, columns[row.title]) for row in Row if row.title in columns}
 
 
 def read_common_csv(text: str) -> CommonMetrics | None:
     """Read result_common_*.csv: one heading, one row. None when the row is missing."""
-    rows = [row for row in csv.reader(text.splitlines()) if row]
+    rows = [row for row in csv.reader(text.lstrip("\ufeff").splitlines()) if row]
     if len(rows) < len(("heading", "row")):
         return None
     return _common(dict(zip(rows[0], rows[-1], strict=False)))

@@ -10,6 +10,7 @@ from autotune.foreign import real
 _BARS: Final = "|│┃║"
 _BORDERS: Final = frozenset("+-=|┡╇┩─━│┃║┌┐└┘├┤┬┴┼┏┓┗┛┣┫┳┻╋╒╕╘╛╞╡╤╧╪╔╗╚╝╠╣╦╩╬═ ")
 _TOP_CORNERS: Final = "┌┏╒╔"
+_COLOUR = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _NUMBER = re.compile(r"\s*([+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?)")
 
 
@@ -37,10 +38,10 @@ class Table:
 
 
 def tables_in(text: str) -> tuple[Table, ...]:
-    """Every table in a text; other lines, and the upper line of the next one, end a table."""
+    """Every table in a text, colours left off; other lines, and the upper line of the next, end a table."""
     tables: list[Table] = []
     rows: list[tuple[str, ...]] = []
-    for line in (*text.splitlines(), ""):
+    for line in (*without_colours(text).splitlines(), ""):
         stripped = line.strip()
         if _is_row(stripped):
             rows.append(_cells(stripped))
@@ -48,6 +49,11 @@ def tables_in(text: str) -> tuple[Table, ...]:
             tables.append(Table(rows=tuple(rows)))
             rows = []
     return tuple(tables)
+
+
+def without_colours(text: str) -> str:
+    """A terminal's text without what only steers the terminal."""
+    return _COLOUR.sub("", text)
 
 
 def _is_row(line: str) -> bool:

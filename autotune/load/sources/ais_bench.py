@@ -6,9 +6,9 @@ from typing import Final
 
 from autotune.foreign import json_value
 from autotune.load.sources.reading import BenchmarkReading, UnreadableOutput, checked
-from autotune.load.sources.time_units import milliseconds_in, seconds_in
 from autotune.mindie_rules.json_text import JsonValue
 from autotune.mindie_rules.tables import number_in, tables_in, whole_in
+from autotune.mindie_rules.time_units import milliseconds_in, seconds_in
 from autotune.model.measurement import Distribution
 
 TOOL: Final = "ais_bench"
@@ -35,12 +35,12 @@ def read_console(text: str) -> BenchmarkReading:
 def read_files(common: str, latencies: str = "") -> BenchmarkReading:
     """Read `<dataset>.json` and, for the latencies, `<dataset>.csv`. Raises UnreadableOutput."""
     try:
-        document: JsonValue = json_value(common)
+        document: JsonValue = json_value(common.lstrip("\ufeff"))
     except ValueError as error:
         raise UnreadableOutput(f"{TOOL}: the result file is no JSON: {error}") from error
     if not isinstance(document, dict):
         raise UnreadableOutput(f"{TOOL}: the result file holds no object")
-    rows = tuple(tuple(row) for row in csv.reader(latencies.splitlines()) if row)
+    rows = tuple(tuple(row) for row in csv.reader(latencies.lstrip("\ufeff").splitlines()) if row)
     return _reading({name: _of_stage(value) for name, value in document.items()}, _by_name(rows))
 
 
@@ -52,14 +52,17 @@ def _of_stage(value: JsonValue) -> str:
 
 
 def _by_name(rows: tuple[tuple[str, ...], ...]) -> Mapping[str, Mapping[str, str]]:
-    """The rows by their first cell, each by its heading; of several stages the wanted one."""
+    """The rows by their name, each cell by its heading; of several stages the wanted one."""
     if not rows:
         return {}
     heading = rows[0]
+    place = next((heading.index(name) for name in (_LATENCIES, _COMMON) if name in heading), 0)
     found: dict[str, Mapping[str, str]] = {}
     for row in rows[1:]:
+        if place >= len(row):
+            continue
         cells = dict(zip(heading, row, strict=False))
-        name, known = row[0], found.get(row[0])
+        name, known = row[place], found.get(row[place])
         if known is None or _rank(cells) < _rank(known):
             found[name] = cells
     return found
@@ -72,13 +75,14 @@ def _rank(cells: Mapping[str, str]) -> int:
 
 def _reading(common: Mapping[str, str], latencies: Mapping[str, Mapping[str, str]]) -> BenchmarkReading:
     of = {name.lower(): value for name, value in common.items()}
+    completed, failed = whole_in(of.get("success requests")) or 0, whole_in(of.get("failed requests")) or 0
     return checked(
         BenchmarkReading(
             tool=TOOL,
             output_tokens_per_second=number_in(of.get("output token throughput")) or 0.0,
-            completed=whole_in(of.get("success requests")) or 0,
-            failed=whole_in(of.get("failed requests")) or 0,
-            requests=whole_in(of.get("total requests")) or 0,
+            completed=completed,
+            failed=failed,
+            requests=whole_in(of.get("total requests")) or completed + failed,
             total_tokens_per_second=number_in(of.get("total token throughput")),
             requests_per_second=number_in(of.get("request throughput")),
             seconds=seconds_in(of.get("benchmark duration")),

@@ -8,8 +8,9 @@ from autotune.foreign import json_value, real
 from autotune.load.sources.reading import BenchmarkReading, UnreadableOutput, checked
 from autotune.mindie_rules.fields import value_at
 from autotune.mindie_rules.json_text import JsonValue
-from autotune.mindie_rules.tables import number_in, whole_in
+from autotune.mindie_rules.tables import number_in, whole_in, without_colours
 from autotune.model.measurement import Distribution
+from autotune.units import MILLISECONDS_PER_SECOND
 
 VLLM: Final = "vllm bench serve"
 SGLANG: Final = "sglang bench_serving"
@@ -19,7 +20,7 @@ _LINE = re.compile(r"^\s*([A-Za-z][^:]*?)\s*:\s+(\S.*?)\s*$")
 
 def read_console(text: str) -> BenchmarkReading:
     """Read the last result in a console output. Raises UnreadableOutput when there is none."""
-    parts = _HEADING.split(text)
+    parts = _HEADING.split(without_colours(text))
     if len(parts) == 1:
         raise UnreadableOutput(f"{VLLM}: the output shows no Serving Benchmark Result")
     values = _values(parts[-1])
@@ -71,9 +72,15 @@ def _limit(values: Mapping[str, str]) -> int | None:
     return whole_in(values.get("maximum request concurrency") or values.get("max request concurrency"))
 
 
+def _latency(values: Mapping[str, str], name: str) -> float | None:
+    """In milliseconds, whichever unit the label has."""
+    seconds = _number(values, f"{name} (s)")
+    return _number(values, f"{name} (ms)") if seconds is None else MILLISECONDS_PER_SECOND * seconds
+
+
 def _distribution(values: Mapping[str, str], *names: str) -> Distribution:
     def of(statistic: str) -> float | None:
-        found = (_number(values, f"{statistic} {name} (ms)") for name in names)
+        found = (_latency(values, f"{statistic} {name}") for name in names)
         return next((value for value in found if value is not None), None)
 
     middle = of("median")
@@ -89,7 +96,7 @@ def _distribution(values: Mapping[str, str], *names: str) -> Distribution:
 def read_json(text: str) -> BenchmarkReading:
     """Read the file of `vllm bench serve --save-result`. Raises UnreadableOutput."""
     try:
-        result: JsonValue = json_value(text)
+        result: JsonValue = json_value(text.lstrip("\ufeff"))
     except ValueError as error:
         raise UnreadableOutput(f"{VLLM}: the result file is no JSON: {error}") from error
 

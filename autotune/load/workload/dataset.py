@@ -143,9 +143,9 @@ def _notices(
     notices = []
     path = request.path
     if path is not None and path.is_dir() and request.type in _QUESTION_SETS:
-        from autotune.load.workload.datasets.files import both_halves, files_of
+        from autotune.load.workload.datasets.files import both_halves, files_of, rows_suffix
 
-        files = files_of(path, ".jsonl")
+        files = files_of(path, rows_suffix(path, ".jsonl", ".json"))
         if both_halves(files):
             names = ", ".join(str(file.relative_to(path)) for file in files)
             notices.append(

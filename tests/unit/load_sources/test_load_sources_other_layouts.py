@@ -10,7 +10,7 @@ from autotune.load.sources.json_place import parse_place, value_at_place
 from autotune.load.sources.reading import NothingAnswered, UnreadableOutput
 from autotune.load.sources.recognise import read_output
 from autotune.load.sources.static_test import ceiling_of, read_static_test
-from autotune.load.sources.time_units import milliseconds_in
+from autotune.mindie_rules.time_units import milliseconds_in
 
 BENCH = Path(__file__).parents[2] / "golden" / "bench"
 

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 from autotune.errors import UsageError
-from autotune.load.workload.datasets.files import files_of, json_lines
+from autotune.load.workload.datasets.files import files_of, json_lines, rows_suffix
 from autotune.load.workload.prompt import Prompt
 
 _HUMAN = {"human", "user"}
@@ -27,8 +27,7 @@ def read_sharegpt(path: Path) -> tuple[Prompt, ...]:
 
 def _conversation_files(path: Path) -> tuple[Path, ...]:
     """`.json`, else `.jsonl`; the same set goes round in both forms."""
-    lines_only = path.is_dir() and not any(path.rglob("*.json"))
-    return files_of(path, ".jsonl" if lines_only else ".json")
+    return files_of(path, rows_suffix(path, ".json", ".jsonl"))
 
 
 def read_oasst1(path: Path, language: str = "zh") -> tuple[Prompt, ...]:

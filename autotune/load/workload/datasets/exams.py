@@ -23,7 +23,7 @@ def read_ceval(path: Path) -> tuple[Prompt, ...]:
     """`val/*_val.csv` with the examples of `dev/*_dev.csv`; a single file goes without examples it lacks."""
     prompts: list[Prompt] = []
     for file in _halves(path, "val"):
-        subject = file.stem.removesuffix("_val")
+        subject = _subject(file, "val")
         examples = _ceval_block(_beside(file, "dev", subject))
         head = f"以下是中国关于{subject}考试的单项选择题，请选出其中的正确答案。\n\n"
         for _, row in named_rows(file):
@@ -37,11 +37,13 @@ def read_mmlu(path: Path) -> tuple[Prompt, ...]:
     """`test/*_test.csv` with the examples of `dev/*_dev.csv`; files without a header."""
     prompts: list[Prompt] = []
     for file in _halves(path, "test"):
-        subject = file.stem.removesuffix("_test")
+        subject = _subject(file, "test")
         topic = subject.replace("_", " ")
         head = f"The following are multiple choice questions (with answers) about {topic}.\n\n"
         examples = _mmlu_block(_beside(file, "dev", subject))
         for number, cells in csv_rows(file):
+            if tuple(cells[1:5]) == _CHOICES:  # some copies have a header
+                continue
             if len(cells) < _COLUMNS:
                 raise UsageError(
                     f"{file}, line {number}: {len(cells)} columns, but question, A-D, answer are 6"
@@ -59,9 +61,14 @@ def _halves(path: Path, half: str) -> tuple[Path, ...]:
     return files_of(inner if inner.is_dir() else path, f"_{half}.csv")
 
 
+def _subject(file: Path, half: str) -> str:
+    """`accountant` of accountant_val.csv and of accountant_val.csv.gz."""
+    return file.name.split(".")[0].removesuffix(f"_{half}")
+
+
 def _beside(file: Path, half: str, subject: str) -> Path | None:
-    name = f"{subject}_{half}.csv"
-    places = (file.parent.parent / half / name, file.parent / name)
+    names = (f"{subject}_{half}.csv", f"{subject}_{half}.csv.gz")
+    places = [where / name for where in (file.parent.parent / half, file.parent) for name in names]
     return next((place for place in places if place.is_file()), None)
 
 
@@ -79,7 +86,8 @@ def _ceval_block(file: Path | None) -> str:
 def _mmlu_block(file: Path | None) -> str:
     if file is None:
         return ""
-    rows = [cells for _, cells in islice(csv_rows(file), _SHOTS) if len(cells) >= _COLUMNS]
+    whole = (cells for _, cells in csv_rows(file) if len(cells) >= _COLUMNS)
+    rows = list(islice((cells for cells in whole if tuple(cells[1:5]) != _CHOICES), _SHOTS))
     return "".join(f"{_asked(cells[:5], f'Answer: {cells[5]}')}\n\n" for cells in rows)
 
 

@@ -5,19 +5,29 @@ from pathlib import Path
 from typing import Any
 
 from autotune.errors import UsageError
-from autotune.load.workload.datasets.files import field, files_of, json_lines
+from autotune.load.workload.datasets.files import field, files_of, json_lines, rows_suffix
 from autotune.load.workload.prompt import Prompt
 
-_PLAIN_NAMES = ("prompt", "question", "text", "inputs", "input", "text_input", "instruction", "content")
+_PLAIN_NAMES = (
+    "prompt",
+    "question",
+    "text",
+    "inputs",
+    "input",
+    "text_input",
+    "instruction",
+    "content",
+    "问题",
+)
 _LENGTH_NAMES = ("output_tokens", "max_tokens", "max_new_tokens", "output_len")
 
 
 def read_questions(path: Path, kind: str) -> tuple[Prompt, ...]:
-    """All rows of the file, or of all `.jsonl` files of the directory."""
+    """All rows of the file, or of all `.jsonl` files of the directory, else of all `.json` files."""
     reader = _READERS[kind]
     return tuple(
         prompt
-        for file in files_of(path, ".jsonl")
+        for file in files_of(path, rows_suffix(path, ".jsonl", ".json"))
         for row in json_lines(file)
         for prompt in reader(row, file)
     )

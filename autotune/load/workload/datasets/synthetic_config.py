@@ -33,7 +33,7 @@ class SyntheticConfig:
 
 def read_synthetic_config(path: Path) -> SyntheticConfig:
     """By the suffix, as the vendor's tool does. Raises UsageError with what does not fit."""
-    if path.suffix == ".csv":
+    if path.name.endswith((".csv", ".csv.gz")):
         return SyntheticConfig(pairs=_pairs(path))
     document = json_document(path)
     keys = {"Input", "Output", "RequestCount"}
@@ -80,7 +80,7 @@ def _distribution(method: str, values: dict[str, float], low: int, high: int) ->
 
 def _pairs(path: Path) -> tuple[tuple[int, int], ...]:
     rows = list(csv_rows(path))
-    pairs = tuple(_pair(path, number, cells) for number, cells in rows[1:])
+    pairs = tuple(_pair(path, number, cells) for number, cells in rows[1:] if cells != rows[0][1])
     if not pairs:
         raise UsageError(f"{path}: a header and then one row of input and output tokens a request")
     return pairs
