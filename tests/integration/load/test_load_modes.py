@@ -40,7 +40,7 @@ def test_a_steady_service_is_read_until_the_interval_is_narrow_enough(mock, make
             server,
             time_scale=20.0,
             concurrency=32,
-            end=UntilSure(half_width=0.05, cap_seconds=300.0),
+            end=UntilSure(half_width=0.05, cap_seconds=300.0, alone=True),
             workload=make_workload(output=60, low=20),
         )
         reading = run_load_test(test, progress=lambda seconds, status: told.append((seconds, status)))
