@@ -4,7 +4,6 @@ In this process it would open a context on the card, take memory of it, and keep
 opens one for a moment too, so only who has the cards for himself should.
 """
 
-import json
 import os
 import shutil
 import sys
@@ -12,11 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from autotune.foreign import json_value
 from autotune.host.short_command import Answer, NoAnswer, ask
 from autotune.model.service import Fact
 
 SECONDS = 60.0
 _MARK = "autotune-probe "
+_SHOWN = 80
 _SCRIPT = """
 import importlib.util, json, sys
 try:
@@ -97,21 +98,30 @@ def read_probe(answer: Answer, seconds: float) -> TorchNpu:
     if not lines:
         last = (answer.errors.strip().splitlines() or [f"exit code {answer.code}"])[-1]
         return TorchNpu(problem=f"the probe died: {last}")
-    found: Any = json.loads(lines[-1].removeprefix(_MARK))
-    if "error" in found:
-        return TorchNpu(problem=_named(str(found["error"])))
+    try:
+        return _found(json_value(lines[-1].removeprefix(_MARK)))
+    except (ValueError, TypeError, KeyError, OverflowError):  # cut, or another program's line
+        return TorchNpu(problem=f"the probe's answer cannot be read: {lines[-1][:_SHOWN]}")
+
+
+def _found(answer: Any) -> TorchNpu:
+    """Raises ValueError, TypeError, KeyError or OverflowError for what the script does not print."""
+    if "error" in answer:
+        return TorchNpu(problem=_named(str(answer["error"])))
     cards = tuple(
         TorchNpuCard(index=int(index), name=str(name), free=int(free), total=int(total))
-        for index, free, total, name in found["cards"]
+        for index, free, total, name in answer["cards"]
     )
-    count = int(found["count"])
+    count = int(answer["count"])
+    if count < 0 or any(not 0 <= card.free <= card.total for card in cards):
+        raise ValueError("numbers that no card has")
     problem = "" if count else "torch_npu sees no card"
-    return TorchNpu(version=str(found["version"]), count=count, cards=cards, problem=problem)
+    return TorchNpu(version=str(answer["version"]), count=count, cards=cards, problem=problem)
 
 
 def _named(error: str) -> str:
     """Say what the usual import errors mean."""
-    first = error.splitlines()[0]
+    first = (error.splitlines() or ["an error without a word"])[0]
     if "No module named" in error:
         return "not installed"
     if ".so" in error:

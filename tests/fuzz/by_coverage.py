@@ -46,6 +46,7 @@ def run(target: Target, seconds: float, *, first_seed: int) -> Outcome:
             f"-max_len={_LONGEST_INPUT}",
             "-print_final_stats=1",
             f"-timeout={_NEVER}",
+            f"-report_slow_units={_NEVER}",
         ]
         argv += ["-rss_limit_mb=4096", f"-artifact_prefix={found}/", str(corpus)]
         argv += [f"-dict={words}"] if target.words else []

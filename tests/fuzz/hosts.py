@@ -13,6 +13,7 @@ from autotune.host.torch_npu_probe import read_probe
 from tests.fuzz.target import Target, golden, printed, words_of
 
 WORDS = words_of("hosts")
+PROBED = b'a library speaks\nautotune-probe {"version": "2.1", "count": 1, "cards": [[0, 4, 8, "910B"]]}\n'
 
 
 def read_npu_smi(data: bytes) -> None:
@@ -66,7 +67,7 @@ NPU_SMI = Target(
     name="npu-smi",
     law="read or left out; no number below 0",
     check=read_npu_smi,
-    seeds=lambda: golden("npu_smi", "*.txt"),
+    seeds=lambda: (*golden("npu_smi", "*.txt"), PROBED),
     words=WORDS,
 )
 LSCPU = Target(

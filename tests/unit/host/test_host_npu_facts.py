@@ -276,3 +276,30 @@ def test_a_command_that_may_not_be_run_is_told_from_one_that_is_missing(tmp_path
     plain.write_text("#!/nowhere\n")
     assert ask([str(plain)], 5).no_answer is NoAnswer.DENIED
     assert ask([str(tmp_path / "absent")], 5).no_answer is NoAnswer.MISSING
+
+
+@pytest.mark.parametrize(
+    "rest",
+    [
+        "",
+        "{",
+        "7",
+        "null",
+        '"error"',
+        "[" * 5000,
+        '{"version": "2.1", "count": 1}',
+        '{"version": "2.1", "count": 1, "cards": [[0, 1]]}',
+        '{"version": "2.1", "count": 1e400, "cards": []}',
+        '{"version": "2.1", "count": -1, "cards": []}',
+        '{"version": "2.1", "count": 1, "cards": [[0, 8, 4, "910B"]]}',
+    ],
+)
+def test_an_answer_of_the_probe_that_was_cut_or_is_no_answer_is_a_problem_and_no_crash(rest):
+    found = read_probe(Answer(output=f"autotune-probe {rest}\n", code=0), 1.0)
+    assert found.problem.startswith("the probe's answer cannot be read: autotune-probe")
+    assert found.cards == ()
+
+
+def test_an_error_without_words_is_told_as_one():
+    found = read_probe(Answer(output='autotune-probe {"error": ""}\n', code=0), 1.0)
+    assert found.problem == "an error without a word"
