@@ -286,7 +286,7 @@ class World:
             return False
 
     def trial_daemons(self) -> list[psutil.Process]:
-        return [each for each in self.processes() if "mindieservice_daemon" in " ".join(each.cmdline())]
+        return [each for each in self.processes() if "mindieservice_daemon" in _command_of(each)]
 
     def serves(self) -> bool:
         """Whether a trial has come up."""
@@ -342,3 +342,11 @@ class World:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.root, ignore_errors=True)
+
+
+def _command_of(process: psutil.Process) -> str:
+    """Empty for one that has just ended."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""

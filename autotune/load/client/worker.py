@@ -25,9 +25,18 @@ def main(descriptor: int) -> None:
     pipe = Connection(descriptor)
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
-            said = pipe.recv()
+            said = _heard(pipe)
             if isinstance(said, Share):  # whatever else comes belongs to a test that is over
                 pipe.send(_served(said, pipe))
+
+
+def _heard(pipe: Connection) -> object:
+    """What the owner says. Raises EOFError when it has gone, also in the middle of a word."""
+    try:
+        said: object = pipe.recv()
+    except OSError as error:
+        raise EOFError from error
+    return said
 
 
 def _served(share: Share, pipe: Connection) -> Tally | Failed:
@@ -52,7 +61,7 @@ async def _start(pipe: Connection) -> float:
     pipe.send(Ready())
     while not pipe.poll():  # noqa: ASYNC110 - a loop's reader would leave the pipe non-blocking
         await asyncio.sleep(_POLL_SECONDS)
-    said = pipe.recv()
+    said = _heard(pipe)
     at = said.at if isinstance(said, Go) else perf_counter()
     await asyncio.sleep(max(0.0, at - perf_counter()))
     return at
