@@ -9,7 +9,7 @@ from autotune.model.move import Finish, Launch, Measure, Move, VerdictCode
 from autotune.model.settings import Settings
 from autotune.search.evidence import Evidence, evidence_of, gather, reading_move
 from autotune.search.informed import without_queue
-from autotune.search.limits import any_read, compared_levels, judged, keeps, level_for_limits
+from autotune.search.limits import any_read, judged, keeps, level_for_limits
 from autotune.search.options import Options
 from autotune.search.space import Space
 from autotune.search.strategy import Strategy
@@ -140,9 +140,9 @@ class Confirmed:
         Of the confirmation it sees only what does not keep the limits after all: then it looks on.
         """
         own = tuple(
-            replace(launch, purpose=Purpose.CANDIDATE) if self._broke(launch) else launch
+            replace(launch, purpose=Purpose.CANDIDATE) if self._broke(history, launch) else launch
             for launch in history.launches
-            if launch.purpose is not Purpose.CONFIRMATION or self._broke(launch)
+            if launch.purpose is not Purpose.CONFIRMATION or self._broke(history, launch)
         )
         hidden = len(history.launches) - len(own)
         total = history.budget.launches + len(history.launches)
@@ -152,12 +152,13 @@ class Confirmed:
             left = 0
         return History(launches=own, budget=BudgetLeft(launches=left))
 
-    def _broke(self, launch: LaunchRecord) -> bool:
-        """A confirmation of a candidate that shows that it does not surely keep the limits."""
+    def _broke(self, history: History, launch: LaunchRecord) -> bool:
+        """A confirmation of a candidate which with it no longer surely keeps the limits."""
         if launch.purpose is not Purpose.CONFIRMATION or launch.settings == self._space.incumbent:
             return False
-        limits = self._options.limits
-        return bool(limits and compared_levels(launch)) and not keeps(limits, launch)
+        limits, concurrency = self._options.limits, self._space.concurrency
+        read = any(level.concurrency == concurrency for level in launch.measurements)
+        return bool(limits) and read and not keeps(history, limits, launch.settings, concurrency)
 
     def _most_reserved(self, history: History) -> int:
         """Launches to keep for the confirmation: a comparison's, or one more start of the winner alone."""

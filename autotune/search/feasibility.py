@@ -11,7 +11,7 @@ from autotune.model.launch import History, LaunchRecord, Purpose
 from autotune.model.limit import Limit, LimitMetric
 from autotune.model.measurement import Measurement
 from autotune.search.family import Floats
-from autotune.search.limits import allowed_share, compared_levels, counted, keeps, value_of
+from autotune.search.limits import allowed_share, counted, keeps, levels_of, value_of
 from autotune.search.space import Space
 
 _RUNNING = frozenset({LimitMetric.TPOT, LimitMetric.EVENT_GAP})
@@ -21,7 +21,9 @@ _SLOPE = 1.0
 _BEND = 0.25
 _BEND_LENGTH = 0.5
 """Prior of the logarithm of a figure over log batch size: its level, its slope, and a smooth bend."""
-_SWEEP_OFFSET = 0.05
+_SWEEP_OFFSET = 0.1
+_SWEEP_SLOPE = 0.2
+"""How far a sweep's figures may lie from those of restarts, and how fast that may change with log size."""
 _SWEEP_ERROR = 0.02
 _PERCENTILE_ERROR = 0.02
 _FOREIGN_ERROR = 0.1
@@ -87,18 +89,17 @@ def feasibility(
 
 
 def _restarts(history: History, space: Space, limits: tuple[Limit, ...]) -> dict[int, bool]:
-    """Whether the restarts of each size kept the limits more often than not."""
-    votes: dict[int, int] = {}
-    for launch in history.launches:
-        size = launch.settings.max_batch_size
-        own = launch.purpose is not Purpose.SCOUT and launch.settings == space.settings_for(size)
-        if own and _compared(launch, space):
-            votes[size] = votes.get(size, 0) + (1 if keeps(limits, launch) else -1)
-    return {size: balance > 0 for size, balance in votes.items()}
+    """Whether all restarts of each size together kept the limits."""
+    settings = {space.settings_for(launch.settings.max_batch_size) for launch in history.launches}
+    return {
+        each.max_batch_size: keeps(history, limits, each, space.concurrency)
+        for each in settings
+        if levels_of(history, each, space.concurrency)
+    }
 
 
 def _compared(launch: LaunchRecord, space: Space) -> tuple[Measurement, ...]:
-    return tuple(level for level in compared_levels(launch) if level.concurrency == space.concurrency)
+    return tuple(level for level in launch.measurements if level.concurrency == space.concurrency)
 
 
 def _points(history: History, space: Space, limit: Limit) -> list[_Point]:
@@ -158,7 +159,9 @@ def _curve(points: list[_Point], at: Floats) -> tuple[Floats, Floats]:
     y = np.array([point.value for point in points])
     swept = np.array([point.swept for point in points])
     noise = np.diag([point.error**2 + 1e-8 for point in points])
-    total = _kernel(x, x, middle) + noise + _SWEEP_OFFSET**2 * np.outer(swept, swept)
+    apart = np.where(swept, x - middle, 0.0)
+    bias = _SWEEP_OFFSET**2 * np.outer(swept, swept) + _SWEEP_SLOPE**2 * np.outer(apart, apart)
+    total = _kernel(x, x, middle) + noise + bias
     across = _kernel(x, at, middle)
     solved = np.linalg.solve(total, across)
     mean = solved.T @ y

@@ -10,6 +10,7 @@ from autotune.model.launch import History, LaunchRecord, Outcome, Purpose
 from autotune.model.limit import Limit, LimitMetric, LimitStatistic
 from autotune.model.measurement import Distribution, Measurement
 from autotune.model.move import Measure, Move
+from autotune.model.settings import Settings
 from autotune.search.strategy import Strategy
 from autotune.statistics.compare import SPREAD_FLOOR
 from autotune.statistics.shares import Judgement, judge_mean, judge_share
@@ -107,9 +108,20 @@ def compared_levels(launch: LaunchRecord) -> tuple[Measurement, ...]:
     return tuple(level for level in launch.measurements if level.concurrency == most)
 
 
-def keeps(limits: tuple[Limit, ...], launch: LaunchRecord) -> bool:
-    """Every limit is surely kept by what the launch read."""
-    levels = compared_levels(launch)
+def levels_of(history: History, settings: Settings, concurrency: int) -> tuple[Measurement, ...]:
+    """The valid levels of all restarts of these settings at the concurrency of the comparison."""
+    return tuple(
+        level
+        for launch in history.of(settings)
+        if launch.purpose is not Purpose.SCOUT
+        for level in launch.measurements
+        if level.concurrency == concurrency
+    )
+
+
+def keeps(history: History, limits: tuple[Limit, ...], settings: Settings, concurrency: int) -> bool:
+    """Every limit is surely kept by what all restarts of these settings read together."""
+    levels = levels_of(history, settings, concurrency)
     return bool(levels) and standing(limits, levels)[0] is Judgement.KEPT
 
 
@@ -135,21 +147,27 @@ def level_for_limits(
 
 
 def judged(history: History, limits: tuple[Limit, ...], concurrency: int) -> History:
-    """The history with every launch that does not surely keep the limits turned into one that was refused.
+    """The history with the launches of settings that don't surely keep the limits turned into refused ones.
 
+    What all launches of a setting read together decides: one of them alone may be lucky, or unlucky.
     Strategies then treat its setting as one that does not run, and look below it. Sweeps stay as they
     are: they show throughput, and restarts decide.
     """
     if not limits:
         return history
-    return replace(history, launches=tuple(_judged(each, limits, concurrency) for each in history.launches))
+    return replace(
+        history,
+        launches=tuple(_judged(each, history, limits, concurrency) for each in history.launches),
+    )
 
 
-def _judged(launch: LaunchRecord, limits: tuple[Limit, ...], concurrency: int) -> LaunchRecord:
-    levels = tuple(level for level in launch.measurements if level.concurrency == concurrency)
-    if not levels or launch.purpose is Purpose.SCOUT:
+def _judged(
+    launch: LaunchRecord, history: History, limits: tuple[Limit, ...], concurrency: int
+) -> LaunchRecord:
+    read = any(level.concurrency == concurrency for level in launch.measurements)
+    if not read or launch.purpose is Purpose.SCOUT:
         return launch
-    judgement, limit = standing(limits, levels)
+    judgement, limit = standing(limits, levels_of(history, launch.settings, concurrency))
     if judgement is Judgement.KEPT or limit is None:
         return launch
     name = limit.text or limit.metric.value
