@@ -23,7 +23,7 @@ import numpy as np
 
 from autotune.search.options import Options
 from autotune.search.strategy import NAMES
-from tests.bench.search.curves import Curve, bench_curves, read_curves
+from tests.bench.search.curves import BadCurves, Curve, bench_curves, read_curves
 from tests.bench.search.oracle import Conditions, Oracle
 from tests.bench.search.ours import play
 from tests.bench.search.rivals import RIVALS
@@ -195,7 +195,10 @@ def _print_families(families: dict[tuple[str, float], list[Study]]) -> None:
 def main(arguments: list[str]) -> None:
     """Run what is asked for and print the table."""
     asked = parse(arguments)
-    curves = read_curves(asked.curves) if asked.curves else bench_curves(asked.split)
+    try:
+        curves = read_curves(asked.curves) if asked.curves else bench_curves(asked.split)
+    except BadCurves as error:
+        sys.exit(f"{error}")
     curves = [curve for curve in curves if not asked.family or curve.family in asked.family][:: asked.every]
     rows: list[Row] = []
     families: dict[tuple[str, float], list[Study]] = {}

@@ -233,32 +233,79 @@ def _from_surface(entry: dict) -> Curve:
     )
 
 
+class BadCurves(ValueError):
+    """A file of curves that cannot be read, with the place."""
+
+
 def read_curves(path: Path) -> list[Curve]:
     """Curves from elsewhere, linear between their points.
 
     {"curves": [{"name", "low", "start", "high", "incumbent", "blocks", "points", "sweep", "fails_from"}]}
+    Raises BadCurves with the place of the first fault.
     """
-    return [_from_json(entry) for entry in json.loads(path.read_text(encoding="utf-8"))["curves"]]
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadCurves(f"{path}: {error}") from error
+    entries = document.get("curves") if isinstance(document, dict) else None
+    if not isinstance(entries, list) or not entries:
+        raise BadCurves(f'{path}: an object with a list "curves" is needed')
+    return [_from_file(path, number, entry) for number, entry in enumerate(entries)]
+
+
+def _from_file(path: Path, number: int, entry: dict) -> Curve:
+    try:
+        return _from_json(entry)
+    except (KeyError, TypeError, ValueError) as error:
+        what = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise BadCurves(f"{path}: curves[{number}]: {what}") from error
+
+
+def _pairs(entry: dict, name: str) -> list[tuple[int, float]]:
+    """Points in order, checked."""
+    pairs = sorted((_whole(size, name), float(speed)) for size, speed in entry[name])
+    if len(pairs) < 2 or len({size for size, _ in pairs}) < len(pairs):
+        raise ValueError(f"{name}: at least two points at different sizes are needed")
+    if not all(math.isfinite(speed) and speed > 0.0 for _, speed in pairs) or pairs[0][0] < 1:
+        raise ValueError(f"{name}: sizes from 1 on and speeds above 0 are needed")
+    return pairs
+
+
+def _whole(value: object, name: str) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
+        raise ValueError(f"{name}: {value!r} is no whole number")
+    return int(value)
 
 
 def _from_json(entry: dict) -> Curve:
-    points = sorted(entry["points"])
-    sizes = [point[0] for point in points]
-    last = max(int(sizes[-1]), entry["incumbent"], entry["high"])
+    points = _pairs(entry, "points")
+    low, start, high, blocks = (_whole(entry[name], name) for name in ("low", "start", "high", "blocks"))
+    sizes, speeds = zip(*points, strict=True)
+    if not 1 <= low <= start <= high:
+        raise ValueError(f"1 <= low <= start <= high is needed, not {low}, {start}, {high}")
+    fails_from = entry.get("fails_from")
+    edge = math.inf if fails_from is None else _whole(fails_from, "fails_from")
+    wished = entry.get("incumbent")
+    incumbent = min(max(start, sizes[0]), sizes[-1]) if wished is None else _whole(wished, "incumbent")
+    if not sizes[0] <= incumbent <= sizes[-1]:
+        raise ValueError(f"incumbent {incumbent} lies outside the points, {sizes[0]} to {sizes[-1]}")
+    if edge <= incumbent:
+        raise ValueError(f"fails_from {fails_from} leaves the incumbent {incumbent} without a speed")
+    last = max(sizes[-1], high)
     b = np.arange(0, last + 1, dtype=float)
-    sweep = entry.get("sweep")
+    sweep = zip(*_pairs(entry, "sweep"), strict=True) if entry.get("sweep") else None
     return Curve(
-        name=entry["name"],
-        family=entry.get("family", "file"),
-        low=entry["low"],
-        start=entry["start"],
-        high=entry["high"],
-        bounds_low=max(1, int(sizes[0])),
-        bounds_high=int(sizes[-1]),
-        incumbent=entry["incumbent"],
-        blocks=entry["blocks"],
-        step=100 if entry["high"] > 256 else 10,
-        speeds=np.interp(b, sizes, [point[1] for point in points]),
-        fails_from=entry.get("fails_from"),
-        sweep=None if not sweep else np.interp(b, *zip(*sorted(sweep), strict=True)),
+        name=str(entry["name"]),
+        family=str(entry.get("family", "file")),
+        low=low,
+        start=start,
+        high=high,
+        bounds_low=sizes[0],
+        bounds_high=sizes[-1],
+        incumbent=incumbent,
+        blocks=blocks,
+        step=100 if high > 256 else 10,
+        speeds=np.interp(b, sizes, speeds),
+        fails_from=None if fails_from is None else int(edge),
+        sweep=None if sweep is None else np.interp(b, *sweep),
     )

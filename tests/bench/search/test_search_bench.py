@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.bench.search.__main__ import as_markdown, main, run_study, summed_up
-from tests.bench.search.curves import FAMILIES, bench_curves, read_curves
+from tests.bench.search.curves import FAMILIES, BadCurves, bench_curves, read_curves
 from tests.bench.search.oracle import Conditions, Oracle
 from tests.bench.search.rivals import RIVALS, guide_rule
 
@@ -57,6 +57,48 @@ def test_the_vendors_points_are_climbed_as_the_vendor_did(tmp_path):
     oracle = Oracle(curve=curve, conditions=QUIET, repetition=0)
     assert guide_rule(oracle, np.random.default_rng(1)) == 500
     assert oracle.launches == 3
+
+
+ENTRY = {
+    "name": "one", "low": 10, "start": 20, "high": 40, "incumbent": 20, "blocks": 100,
+    "points": [[10, 900.0], [40, 1000.0]],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"points": None}, "curves[0]"),
+        ({"points": [[10, 900.0]]}, "points: at least two points"),
+        ({"points": [[10, 900.0], [40, -1.0]]}, "speeds above 0"),
+        ({"low": 30}, "1 <= low <= start <= high"),
+        ({"start": "20"}, "start: '20' is no whole number"),
+        ({"incumbent": 60}, "incumbent 60 lies outside the points, 10 to 40"),
+        ({"fails_from": 15}, "fails_from 15 leaves the incumbent 20 without a speed"),
+        ({"sweep": [[10, 1.0], [10, 2.0]]}, "sweep: at least two points at different sizes"),
+    ],
+)
+def test_a_file_of_curves_that_cannot_be_is_refused_with_the_place(tmp_path, change, told):
+    path = tmp_path / "curves.json"
+    path.write_text(json.dumps({"curves": [ENTRY | change]}), encoding="utf-8")
+    with pytest.raises(BadCurves, match="curves") as raised:
+        read_curves(path)
+    assert told in str(raised.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"curves": []}', '{"curves": [{}]}', '{"curves": [3]}'])
+def test_a_file_that_holds_no_curves_ends_the_command(tmp_path, text):
+    path = tmp_path / "curves.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"curves\.json"):
+        main(["--curves", str(path)])
+
+
+def test_a_curve_without_an_incumbent_starts_where_the_bracket_does(tmp_path):
+    path = tmp_path / "curves.json"
+    entry = {name: value for name, value in ENTRY.items() if name != "incumbent"}
+    path.write_text(json.dumps({"curves": [entry]}), encoding="utf-8")
+    assert read_curves(path)[0].incumbent == 20
 
 
 def test_the_command_writes_its_figures(tmp_path, capsys):
