@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -31,15 +32,16 @@ pytestmark = [pytest.mark.slow, pytest.mark.real_vllm, pytest.mark.timeout(600)]
 
 
 def family() -> list[psutil.Process]:
-    """The server and all that descends from it; ours are the only ones of this name below this process."""
-    ours = psutil.Process().children(recursive=True)
-    return [process for process in ours if process.name().startswith(("vllm", "VLLM", "python"))]
+    """The server and all that descends from it: nothing else is started by this process."""
+    return psutil.Process().children(recursive=True)
 
 
 def victim_of(processes: list[psutil.Process], name: str) -> psutil.Process | None:
-    if name == SERVER:
-        return next((process for process in processes if "serve" in process.cmdline()[:4]), None)
-    return next((process for process in processes if process.name().startswith(name)), None)
+    for process in processes:
+        with suppress(psutil.Error):  # it may end while it is looked at
+            if "serve" in process.cmdline()[:4] if name == SERVER else process.name().startswith(name):
+                return process
+    return None
 
 
 def living(processes: list[psutil.Process]) -> list[psutil.Process]:
