@@ -54,6 +54,13 @@ def test_the_unit_and_the_direction_of_time_change_nothing(values, factor, secon
     assert wander_interval(values[::-1], seconds).relative == pytest.approx(one, rel=1e-3, abs=1e-9)
 
 
+def test_a_window_of_a_second_is_unsure_but_not_beyond_reason():
+    """As when a few requests end within a second: lumps of whole steps in buckets of 0.05 s."""
+    source = random.Random(2)
+    lumps = [float(source.randint(1, 3)) for _ in range(20)]
+    assert 0.1 < wander_interval(lumps, 0.05).relative < 1.0
+
+
 def test_values_that_are_all_the_same_leave_no_doubt():
     assert wander_interval([5.0] * 10, 1.0).half_width == 0.0
     assert wander_interval([0.0] * 10, 1.0).relative == math.inf
