@@ -9,12 +9,12 @@ from tests.fuzz.target import Target
 
 HEAD = """\
 # Hostile input
-`make fuzz`: every target for 600 seconds of CPU, half of them for each fuzzer; `make fuzz ONLY=name` does the
-targets whose name holds that and replaces their rows here. Each target is one parser, or the splicer, and a
-law that must hold for any bytes. Hypothesis edits real files with the words of their grammar and makes what
-it finds small; atheris is led by the code's own coverage. An input that ends in the tool's own refusal is no
-finding; any other exception, any broken law, and 20 seconds over one input are. The seconds are of CPU, those
-of both fuzzers together, since the machine may be shared.
+`make fuzz` gives every target 600 seconds of CPU, half of them to each fuzzer, unless SECONDS= says else: the
+column says what a row was given. `make fuzz ONLY=name` does the targets whose name holds that and replaces
+their rows here. Each target is one parser, or the splicer, and a law that must hold for any bytes. Hypothesis
+edits real files with the words of their grammar and makes what it finds small; atheris is led by the coverage
+of the code. An input that ends in the tool's own refusal is no finding; any other exception, any broken law,
+and 20 seconds of CPU over one input are.
 
 | target | law | inputs, hypothesis | inputs, atheris | edges reached | CPU seconds | findings | Python, day |
 |---|---|---:|---:|---:|---:|---:|---|
