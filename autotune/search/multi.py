@@ -1,5 +1,6 @@
 """Multi: further knobs around the scout's winner, by a sampler's proposals."""
 
+import math
 from dataclasses import replace
 
 from autotune.model.because import Because
@@ -17,13 +18,15 @@ from autotune.statistics.compare import mean_reading
 
 MOST_QUESTIONS = 25
 """Proposals in a row that were run before or are ruled out, after which nothing new is expected."""
+SCOUT_SHARE = 2.0 / 3.0
+"""Of the launches, that the scout may take; the others are for the further knobs."""
 PRIOR_SPREAD = 0.03
 """Standard deviation of what further knobs change, a fraction: one high reading is not believed whole."""
 _NORMAL_95 = 1.96
 
 
 class Multi:
-    """The scout first; then every launch that is left tries the sampler's next proposal.
+    """The scout first, with its share of the launches; all others try the sampler's next proposal.
 
     Nothing is run twice, and what needs at least as much memory as a start that failed for it is passed
     over. The winner is the one with the highest reading, each drawn towards the scout's winner by how
@@ -76,7 +79,10 @@ class Multi:
                 replace(each, outcome=Outcome.ENDED) if each.outcome is Outcome.PENDING else each
                 for each in launches
             )
-        return History(launches=launches, budget=BudgetLeft(launches=history.budget.launches + later))
+        total = history.budget.launches + len(history.launches)
+        share = math.ceil(SCOUT_SHARE * total) - count
+        left = max(0, min(share, history.budget.launches + later))
+        return History(launches=launches, budget=BudgetLeft(launches=left))
 
     def _proposed(self, history: History, winner: Settings) -> Settings | None:
         """The first proposal that is new and not ruled out; None when there seems to be none."""

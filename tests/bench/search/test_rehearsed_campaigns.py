@@ -36,7 +36,7 @@ def test_multi_tunes_further_knobs_through_the_command_line(tmp_path, capsys):
     profile = tmp_path / "rehearsed.yaml"
     profile.write_text(PROFILE, encoding="utf-8")
     profile.chmod(0o600)
-    settings = [*SMALL[:3], "search.knobs=[max_batch_size, decode_time_ms_per_req]", "search.max_launches=9"]
+    settings = [*SMALL[:3], "search.knobs=[max_batch_size, decode_time_ms_per_req]"]
     chosen = [part for each in (*settings, f"store.state={tmp_path / 'state'}") for part in ("--set", each)]
     asked = ["tune", str(profile), "--rehearse", "--yes", "--json", "--strategy", "multi", *chosen]
     assert run([*asked, "--output", str(tmp_path / "reports")]) == 0
@@ -45,4 +45,4 @@ def test_multi_tunes_further_knobs_through_the_command_line(tmp_path, capsys):
     times = {each["settings"].get("decode_time_ms_per_req") for each in restarts}
     assert report["verdict"]["code"] in {"improved", "incumbent_best"}
     assert len(times) > 1, "no further knob was tried"
-    assert len(report["launches"]) <= 9
+    assert len(report["launches"]) <= 12
