@@ -23,7 +23,7 @@ from autotune.model.settings import Settings
 from autotune.process.clock import SystemClock
 
 ROOT = Path(__file__).parents[3]
-NOTICED_SECONDS = 20.0
+NOTICED_SECONDS = 30.0
 """vLLM itself needs 5 s to notice a dead worker (measured)."""
 ENDED_SECONDS = 30.0
 SERVER, ENGINE, WORKER = "API server", "VLLM::EngineCor", "VLLM::Worker"
