@@ -171,7 +171,7 @@ def make_real_vllm(tmp_path_factory) -> Callable[..., VllmEngine]:
             journal=journal,
             environment={"PATH": os.environ["PATH"], "HOME": str(root), **variables},
             command=(str(REAL / "bin" / "vllm"), "serve", str(REAL / "tiny-qwen2"), *REAL_FLAGS, *more),
-            start_timeout=180.0,
+            start_timeout=300.0,
         )
         return VllmEngine(replace(options, **changes))
 
