@@ -30,7 +30,7 @@ def of_seconds(seconds: Iterable[float], *, scale: float = 1.0) -> Distribution:
 
 
 def of_gaps(slices: Sequence[GapSlice], *, scale: float = 1.0) -> Distribution:
-    """Of event gaps that were folded into classes 0.5 % wide. In milliseconds."""
+    """Of event gaps that were folded into classes at most 0.4 % wide. In milliseconds."""
     classes: Counter[int] = Counter()
     for part in slices:
         classes.update(part.classes)
