@@ -52,11 +52,12 @@ LEVEL = LevelRequest(concurrency=16, half_width=0.05, cap_seconds=120.0)
 
 def test_a_level_is_a_measurement_with_progress_about_once_a_second(mock, make_workload):
     events = []
+    two_seconds = replace(LEVEL, half_width=0.01)
     with mock(*STEADY) as server:
         one = source(make_workload)
         service = FakeService(server.port, running=15)
         one.warm_up(service)
-        level = one.measure(service, LEVEL, events.append)
+        level = one.measure(service, two_seconds, events.append)
     assert isinstance(level, Measurement)
     assert level.concurrency == level.concurrency_reached == 16
     assert level.running_mean == 15
