@@ -34,18 +34,26 @@ class Logging(connection.Connection):
     def connection_made(self, transport) -> None:
         super().connection_made(transport)
         self.log = READS.setdefault(transport.get_extra_info("sockname")[1], array("d"))
+        self.stamp = self.log.append
 
     def data_received(self, data: bytes) -> None:
         now = perf_counter()
-        self.log.extend([now] * data.count(b"\n\n"))
-        super().data_received(data)
+        events = data.count(b"\n\n")
+        if events == 1:
+            self.stamp(now)
+        else:
+            self.log.extend([now] * events)
+        READ(self, data)
+
+
+READ = connection.Connection.data_received
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--streams", type=int, default=1000)
     parser.add_argument("--step-ms", type=float, default=50.0)
-    parser.add_argument("--seconds", type=float, default=4.0)
+    parser.add_argument("--seconds", type=float, default=10.0)
     options = parser.parse_args()
     door.Connection = Logging
     with tempfile.TemporaryDirectory() as directory:
