@@ -412,15 +412,25 @@ class Connection(asyncio.Protocol):
         if close:
             self.transport.close()
 
+    def answered_at_once(self, path: str, query: str) -> bool:
+        """Whether it was a question about the server itself, or nothing that it knows."""
+        options = self.server.options
+        if path.endswith("/truth"):
+            span = {name: float(value) for name, value in parse_qsl(query)}
+            document = self.server.truth.document(**span)
+            self.plain(b"200 OK", json.dumps(document).encode(), close=self.closes())
+        elif path.endswith("/health"):
+            self.plain(b"200 OK", b"{}", close=self.closes())
+        elif not path.startswith(options.prefix) or not self.body:
+            self.plain(b"404 Not Found", b'{"error":"no such path"}', close=options.close)
+        else:
+            return False
+        return True
+
     def on_message_complete(self) -> None:
         server, options = self.server, self.server.options
         path, _, query = self.url.decode().partition("?")
-        if path.endswith("/truth"):
-            span = {name: float(value) for name, value in parse_qsl(query)}
-            self.plain(b"200 OK", json.dumps(server.truth.document(**span)).encode(), close=self.closes())
-            return
-        if not path.startswith(options.prefix):
-            self.plain(b"404 Not Found", b'{"error":"no such path"}', close=options.close)
+        if self.answered_at_once(path, query):
             return
         truth = server.truth
         truth.requests += 1
