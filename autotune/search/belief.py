@@ -23,8 +23,6 @@ from autotune.search.observations import Observations, Row
 
 CURVES = 3000
 DRAWS = 400
-ROUNDS = 1
-"""How often good curves are varied and weighed again: each time fewer are too few."""
 LEAST_WORTH = 60.0
 _LEAST_POWER = 0.01
 _KEEP_GOOD = 0.9
@@ -233,18 +231,15 @@ def _draw(
     rows = observations.rows
     worlds = _worlds(rows)
     counted = _counted(observations, family)
-    drawn = np.zeros(CURVES)
-    for _ in range(ROUNDS):
-        misfit = _misfit(rows, family, bracket)
-        first = [_fit(rows, misfit, world, spread) for world in worlds]
-        likely = np.logaddexp.reduce([fit.log_weights for fit in first]) + counted(family) - drawn
-        chance = _KEEP_GOOD * _tempered(likely) + (1.0 - _KEEP_GOOD) / CURVES
-        parents = rng.choice(CURVES, CURVES, p=chance)
-        family = family.take(parents).varied(rng)
-        drawn = (drawn + np.log(chance))[parents]
+    misfit = _misfit(rows, family, bracket)
+    first = [_fit(rows, misfit, world, spread) for world in worlds]
+    chance = _tempered(np.logaddexp.reduce([fit.log_weights for fit in first]) + counted(family))
+    chance = _KEEP_GOOD * chance + (1.0 - _KEEP_GOOD) / CURVES
+    parents = rng.choice(CURVES, CURVES, p=chance)
+    family = family.take(parents).varied(rng)
     misfit = _misfit(rows, family, bracket)
     fits = [_fit(rows, misfit, world, spread) for world in worlds]
-    log_weights = np.stack([fit.log_weights for fit in fits]) + counted(family) - drawn
+    log_weights = np.stack([fit.log_weights for fit in fits]) + counted(family) - np.log(chance[parents])
     flat = rng.choice(log_weights.size, DRAWS, p=_tempered(log_weights.ravel()))
     draws = log_speeds(family.take(flat % CURVES), np.array(sizes, dtype=float), bracket)
     for index, fit in enumerate(fits):
