@@ -78,7 +78,12 @@ class Confirmed:
                 because=Because.LIMITS_UNMET,
             )
         fruitless = isinstance(move, Finish) and move.because is Because.NO_READING
-        if isinstance(move, Finish) and fruitless and limits and _others_read(history, self._space.incumbent):
+        if (
+            isinstance(move, Finish)
+            and fruitless
+            and limits
+            and any_read(history, beside=self._space.incumbent)
+        ):
             reason = "no other value keeps the limits"
             return replace(move, reason=reason, because=Because.LIMITS_UNMET)
         return move
@@ -349,12 +354,6 @@ class Confirmed:
                 continue
             groups.setdefault(launch.settings, []).extend(gather((launch,), self._space.concurrency).readings)
         return launch_spread(list(groups.values()))
-
-
-def _others_read(history: History, incumbent: Settings | None) -> bool:
-    """Something else than the incumbent gave a reading, whatever the limits say about it."""
-    restarts = (launch for launch in history.launches if launch.purpose is not Purpose.SCOUT)
-    return any(launch.last is not None and launch.settings != incumbent for launch in restarts)
 
 
 def _time_is_up(history: History) -> bool:

@@ -181,9 +181,10 @@ def _judged(
     )
 
 
-def any_read(history: History) -> bool:
-    """Something was measured beside a sweep."""
-    return any(launch.purpose is not Purpose.SCOUT and launch.last is not None for launch in history.launches)
+def any_read(history: History, *, beside: Settings | None = None) -> bool:
+    """Something gave a reading outside a sweep, `beside` these settings, whatever the limits say of it."""
+    restarts = (launch for launch in history.launches if launch.purpose is not Purpose.SCOUT)
+    return any(launch.last is not None and launch.settings != beside for launch in restarts)
 
 
 class Judged:
