@@ -1,7 +1,6 @@
 """Control plane: short questions to a running service, past every proxy and without leaving TIME_WAIT."""
 
 import socket
-import struct
 from types import TracebackType
 from typing import final
 
@@ -10,13 +9,7 @@ import requests
 from autotune.engines.session import SECONDS, Reply, open_session
 from autotune.engines.tls import Tls
 from autotune.errors import LaunchCause, LaunchFailed
-
-NO_LINGER = struct.pack("ii", 1, 0)
-"""Value of SO_LINGER with which a close resets the connection, once a reply is read.
-
-The service closes first after many replies, so its port would stay in TIME_WAIT for a minute, and its next
-start, which binds without SO_REUSEADDR, would have to wait. A reset spares it that.
-"""
+from autotune.process.linger import NO_LINGER
 
 
 @final

@@ -4,7 +4,7 @@ import socket
 from dataclasses import dataclass
 
 from autotune.engines.mindie.addresses import Addresses
-from autotune.engines.mindie.control import NO_LINGER, ControlPlane
+from autotune.engines.mindie.control import ControlPlane
 from autotune.engines.mindie.daemon_environment import CONFIG_PATH
 from autotune.engines.mindie.log_watch import LogWatch
 from autotune.engines.session import Reply
@@ -13,6 +13,7 @@ from autotune.mindie_rules.interfaces import HEALTH_READY
 from autotune.model.protocols import Clock
 from autotune.process.child import Child
 from autotune.process.identity import stat_of
+from autotune.process.linger import NO_LINGER
 from autotune.process.ports import listener
 from autotune.process.tree import Tree
 

@@ -3,13 +3,10 @@
 import asyncio
 import os
 import socket
-import struct
+
+from autotune.process.linger import NO_LINGER
 
 _NO_FILE = -1
-_NO_LINGER = struct.pack("ii", 1, 0)
-"""SO_LINGER with which a close resets the connection. The service closes first after its replies; its port
-would stay in TIME_WAIT for a minute, and its next start, which binds without SO_REUSEADDR, would have to
-wait. A reset spares it that."""
 
 
 class Outlet:
@@ -19,7 +16,7 @@ class Outlet:
 
     def __init__(self, transport: asyncio.Transport) -> None:
         door = transport.get_extra_info("socket")
-        door.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _NO_LINGER)
+        door.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, NO_LINGER)
         self.secure = transport.get_extra_info("sslcontext") is not None
         """TLS: the transport has to write."""
         self._file = _NO_FILE if self.secure else door.fileno()
