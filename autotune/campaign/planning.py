@@ -17,7 +17,7 @@ from autotune.campaign.lengths import lengths_of
 from autotune.campaign.parts import RESTORE_SECONDS, Bounds
 from autotune.campaign.plan import plan_of
 from autotune.campaign.recollection import bring_back_launches, is_open
-from autotune.campaign.reconfirmation import PLANNED, TO_BE_APPLIED
+from autotune.campaign.reconfirmation import PLANNED
 from autotune.campaign.session import Session
 from autotune.campaign.sides.service_place import service_place
 from autotune.campaign.sides.side import HostSide
@@ -87,8 +87,7 @@ def planned(loaded: LoadedProfile, choices: Choices, listener: Listener) -> Iter
 
 def _proof_lines(profile: Profile, choices: Choices, side: HostSide) -> tuple[Fact, ...]:
     """What an applied winner costs more where the host settings do not stay with it."""
-    changes = any(TO_BE_APPLIED in line.value for line in side.host_lines)
-    if not (choices.apply and changes) or profile.host.keep:
+    if not (choices.apply and side.changes_host) or profile.host.keep:
         return ()
     return (Fact(name="apply", value=PLANNED),)
 

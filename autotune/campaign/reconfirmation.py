@@ -16,8 +16,6 @@ from autotune.statistics.compare import Comparison, LaunchReading, compare
 NAME = "re-confirmed"
 """Fact of a campaign: what the launches on the host as it is have shown."""
 PAIRS = 2
-TO_BE_APPLIED = ", to be applied"
-"""Part of a plan's line for a host setting that will be changed."""
 PLANNED = (
     f"host settings go with the trials (host.keep: false): 2 to {2 * PAIRS} launches more prove a winner "
     "without them before it is applied"

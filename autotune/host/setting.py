@@ -7,6 +7,9 @@ from enum import Enum, unique
 from autotune.host.cpu_list import format_cpu_list
 from autotune.model.service import Fact
 
+TO_BE_APPLIED = "to be applied"
+"""What the line of a setting says that a plan will change."""
+
 
 @unique
 class SettingOutcome(Enum):
@@ -76,7 +79,7 @@ def _line(result: SettingResult, cpus: list[int]) -> str:
     change = after or result.before or "?"
     if after is not None and result.before not in {None, after}:
         change = f"{result.before} -> {after}"
-    outcome = "to be applied" if planned else result.outcome.value
+    outcome = TO_BE_APPLIED if planned else result.outcome.value
     where = f" on CPUs {format_cpu_list(cpus)}" if cpus else ""
     why = f" ({result.reason})" if result.reason else ""
     shown = "" if result.outcome is SettingOutcome.UNAVAILABLE and result.before is None else f"{change}, "

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from autotune.campaign.guards import guarded
 from autotune.campaign.host.effect import HostEffect, HostReading, effect_of, launch_order
-from autotune.campaign.reconfirmation import TO_BE_APPLIED
 from autotune.campaign.session import Session
 from autotune.campaign.sides.side import PreparedHost
 from autotune.errors import Interrupted, LaunchFailed, NotMeasurable, Refused
@@ -42,8 +41,7 @@ class HostMeasuring:
             raise Interrupted("interrupted; the host is as it was") from error
 
     def _changes_something(self) -> bool:
-        planned = [line.value for line in self.session.side.host_lines]
-        return self.session.side.plain_engine is not None or any(TO_BE_APPLIED in line for line in planned)
+        return self.session.side.plain_engine is not None or self.session.side.changes_host
 
     @contextmanager
     def _alone(self, listener: Listener) -> Iterator[None]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from autotune.campaign.forecast import Residence, Timing
 from autotune.campaign.interruption import InterruptibleClock
+from autotune.host.setting import TO_BE_APPLIED
 from autotune.model.change import HostChange
 from autotune.model.protocols import Engine, Journal, Listener, Source
 from autotune.model.service import Fact
@@ -67,6 +68,11 @@ class HostSide:
     """The run's crash journal; None in virtual time."""
     settings: Callable[[Listener], AbstractContextManager[PreparedHost]] = _untouched
     """Host settings applied, and put back."""
+
+    @property
+    def changes_host(self) -> bool:
+        """Whether the plan changes a setting of the host."""
+        return any(TO_BE_APPLIED in line.value for line in self.host_lines)
 
     @contextmanager
     def prepared(self, listener: Listener) -> Iterator[PreparedHost]:
