@@ -12,7 +12,7 @@ from autotune.campaign.parts import Bounds, Parts
 from autotune.errors import DeadlineReached, LaunchCause, LaunchFailed
 from autotune.events import ForecastChanged, LaunchEnded, LaunchStarted, LevelEnded, Phase, PhaseChanged
 from autotune.model.campaign import Campaign
-from autotune.model.launch import BudgetLeft, History, LaunchRecord, Outcome, PhaseSeconds
+from autotune.model.launch import BudgetLeft, History, LaunchRecord, Outcome, PhaseSeconds, Purpose
 from autotune.model.measurement import Invalid, InvalidReason, Level
 from autotune.model.move import Finish, Launch, Measure, Move, Wait
 from autotune.model.protocols import LevelRequest, Service
@@ -120,6 +120,7 @@ class CampaignRun:
             half_width=move.half_width,
             cap_seconds=min(self._cap_seconds(), move.longest_seconds or math.inf),
             stop_below=move.stop_below,
+            sweep=running.record.purpose is Purpose.SCOUT,
         )
         with self._parts.clock.interruptible():
             level = self._parts.source.measure(running.service, request, tell)

@@ -20,7 +20,7 @@ class UntilSure:
     cap_seconds: float
     stop_below: float | None = None
     alone: bool = False
-    """A single test: read until the interval is as narrow as wanted, however wide that is."""
+    """No level of a sweep: read until the interval is as narrow as wanted, however wide that is."""
 
     @property
     def bucket_seconds(self) -> float:

@@ -124,6 +124,7 @@ class OwnSource:
                 half_width=request.half_width,
                 cap_seconds=request.cap_seconds,
                 stop_below=request.stop_below,
+                alone=not request.sweep,
             ),
             time_scale=self._time_scale,
             rate=self._rate,

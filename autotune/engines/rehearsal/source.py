@@ -57,6 +57,7 @@ def _measure(loop: ClosedLoop, request: LevelRequest, listener: Listener) -> Win
         cap_seconds=request.cap_seconds,
         stop_below=request.stop_below,
         bucket_seconds=_BUCKET_SECONDS,
+        alone=not request.sweep,
     )
     fed = 0
     while not window.status().done and loop.advance():
