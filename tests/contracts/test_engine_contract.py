@@ -155,13 +155,16 @@ class TestVllm(EngineContract):
     too_large = LaunchCause.CONFIG
 
     @pytest.fixture(scope="class")
-    def engine(self, make_real_vllm: Callable) -> Engine:
+    @classmethod
+    def engine(cls, make_real_vllm: Callable) -> Engine:
         return make_real_vllm("--max-num-seqs", "128", "--max-num-batched-tokens", str(TOO_LARGE - 1))
 
     @pytest.fixture(scope="class")
-    def wanted(self, engine: Engine) -> Settings:
+    @classmethod
+    def wanted(cls, engine: Engine) -> Settings:
         return wanted_of(engine)
 
     @pytest.fixture(scope="class")
-    def observed(self, engine: Engine, wanted: Settings) -> Observed:
+    @classmethod
+    def observed(cls, engine: Engine, wanted: Settings) -> Observed:
         return observe(engine, wanted)
