@@ -120,6 +120,7 @@ class CampaignRun:
             half_width=move.half_width,
             cap_seconds=min(self._cap_seconds(), move.longest_seconds or math.inf),
             stop_below=move.stop_below,
+            at_once=running.record.settings.max_batch_size,
             sweep=running.record.purpose is Purpose.SCOUT,
         )
         with self._parts.clock.interruptible():

@@ -51,6 +51,8 @@ class LoadTest:
     poisson: bool = True
     ramp_seconds: float = 0.0
     first_request: int = 0
+    at_once: int | None = None
+    """Closed loop: requests that the service admits at once; None where nothing tells."""
     tokens_an_event: float = 1.0
     limits: tuple[Limit, ...] = ()
     """Latency limits that goodput is counted by."""
@@ -122,6 +124,7 @@ def _plan(test: LoadTest) -> LoadPlan:
         requests=test.end.count if isinstance(test.end, ForRequests) else None,
         ramp_seconds=test.ramp_seconds / scale,
         first_request=test.first_request,
+        staggered=_staggered(test),
         bucket_seconds=bucket,
         slice_seconds=max(5.0 / scale, 10 * bucket),
         patience=Patience(
@@ -132,6 +135,17 @@ def _plan(test: LoadTest) -> LoadPlan:
         ) if scale != 1.0 else patience,
         seed=test.seed,
     )  # fmt: skip
+
+
+def _staggered(test: LoadTest) -> int:
+    """Requests to cut: those that are admitted at the beginning, where all would be equally long.
+
+    They would end together, and so would all that follow them, for as long as the test goes on: no steady
+    speed, and no real traffic.
+    """
+    if test.concurrency is None or not isinstance(test.end, UntilSure) or not test.workload.equally_long:
+        return 0
+    return min(test.concurrency, test.at_once or test.concurrency)
 
 
 def _rules(test: LoadTest, plan: LoadPlan) -> WatchRules:

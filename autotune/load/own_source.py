@@ -129,6 +129,7 @@ class OwnSource:
             time_scale=self._time_scale,
             rate=self._rate,
             first_request=self._next_request,
+            at_once=request.at_once,
             tolerance=self._tolerance,
             limits=self._limits,
             workers=self._workers,

@@ -75,6 +75,8 @@ class LevelRequest:
     cap_seconds: float
     """Longest time of the level, in seconds of the service's clock."""
     stop_below: float | None = None
+    at_once: int | None = None
+    """How many requests the service admits at once, by its settings; None where nothing tells."""
     sweep: bool = False
     """One of many levels of its launch, so that it may be short; any other is read until it is sure."""
 

@@ -56,6 +56,8 @@ class LoadPlan:
     """Place in the workload's endless row where this test begins."""
     request_step: int = 1
     """Distance of the requests in that row: several processes share it."""
+    staggered: int = 0
+    """So many of the first requests ask for a part of their tokens only, from none to all."""
     bucket_seconds: float = 0.5
     """Host's clock."""
     slice_seconds: float = 5.0

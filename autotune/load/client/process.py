@@ -41,6 +41,7 @@ async def run_process(plan: LoadPlan, see: See, start: Start | None = None) -> T
         streaming=target.streaming,
         first=plan.first_request,
         step=plan.request_step,
+        staggered=plan.staggered,
         count=plan.requests,
     )
     crew = _crew(plan, supply, door, recorder)

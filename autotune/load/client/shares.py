@@ -21,6 +21,7 @@ def shares_of(plan: LoadPlan, workers: int) -> tuple[LoadPlan, ...]:
                 requests=requests,
                 first_request=plan.first_request + number,
                 request_step=workers,
+                staggered=len(range(number, plan.staggered, workers)),
                 seed=plan.seed * workers + number,
             )
         )

@@ -1,6 +1,8 @@
 """Supply: the next request as bytes, made from templates so that it costs nothing between two replies."""
 
 import json
+import math
+from collections import deque
 from dataclasses import dataclass, replace
 
 from autotune.load.client.address import Address
@@ -11,6 +13,8 @@ from autotune.load.workload.workload import Workload
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _KEPT_BYTES = 64 * 1024 * 1024
 """Templates beyond are made again each time."""
+_GOLDEN = (math.sqrt(5.0) - 1.0) / 2.0
+"""Its multiples, without their whole part, lie evenly between 0 and 1 however many there are."""
 _PLACE = "\u0001salt\u0001"
 _PLACE_IN_JSON = b"\\u0001salt\\u0001"
 
@@ -39,6 +43,7 @@ class Supply:
         streaming: bool = True,
         first: int = 0,
         step: int = 1,
+        staggered: int = 0,
         count: int | None = None,
     ) -> None:
         self._workload = workload
@@ -48,6 +53,8 @@ class Supply:
         self._ignore_eos = workload.sampling.ignore_eos and api.keeps_ignore_eos
         self._next = first
         self._step = step
+        self._staggered = staggered
+        self._opening: deque[Message] = deque()
         self._left = count
         self._head = _head(address, api.path(model, streaming=streaming), headers, streaming=streaming)
         self._kept: dict[int, Template] = {}
@@ -55,7 +62,9 @@ class Supply:
         self._turn, self._salt = 0, b""
 
     def prepare(self, count: int) -> None:
-        """Make the templates of the next requests before the clock starts."""
+        """Make the staggered requests, and templates of the next ones, before the clock starts."""
+        staggered = range(self._next, self._next + self._staggered * self._step, self._step)
+        self._opening = deque(self._part(index) for index in staggered)
         for index in range(self._next, self._next + count * self._step, self._step):
             self._template(index % len(self._workload))
 
@@ -67,6 +76,11 @@ class Supply:
             self._left -= 1
         index = self._next
         self._next += self._step
+        if self._opening:
+            return self._opening.popleft()
+        return self._whole(index)
+
+    def _whole(self, index: int) -> Message:
         turn, place = divmod(index, len(self._workload))
         template = self._kept.get(place) or self._template(place)
         salt = self._salt_of(turn) if turn else b""
@@ -74,14 +88,23 @@ class Supply:
             return template.plain
         if self._workload.prompts[place].token_ids:
             return self._made(place, turn).plain
-        return self._message(template.before, salt, template.after, template.plain)
+        return self._message(template, salt)
+
+    def _part(self, index: int) -> Message:
+        """A request that asks for a part of its tokens."""
+        turn, place = divmod(index, len(self._workload))
+        template = self._made(place, turn, share=index * _GOLDEN % 1.0)
+        salt = self._salt_of(turn) if turn else b""
+        has_text = not self._workload.prompts[place].token_ids
+        return self._message(template, salt) if salt and has_text else template.plain
 
     def _salt_of(self, turn: int) -> bytes:
         if turn != self._turn:
             self._turn, self._salt = turn, self._workload.salt(turn).encode()
         return self._salt
 
-    def _message(self, before: bytes, salt: bytes, after: bytes, plain: Message) -> Message:
+    def _message(self, template: Template, salt: bytes) -> Message:
+        before, after, plain = template.before, template.after, template.plain
         length = len(before) + len(salt) + len(after)
         return Message(
             data=b"%bContent-Length: %d\r\n\r\n%b%b%b" % (self._head, length, before, salt, after),
@@ -100,14 +123,14 @@ class Supply:
                 self._kept_bytes += 2 * len(kept.plain.data)
         return kept
 
-    def _made(self, place: int, turn: int) -> Template:
+    def _made(self, place: int, turn: int, *, share: float = 1.0) -> Template:
         workload = self._workload
         prompt = workload.prompts[place]
         if prompt.token_ids:
             prompt = workload.prompt(place + turn * len(workload))
         else:
             prompt = replace(prompt, text=_PLACE + prompt.text)
-        asked = workload.asked_tokens(place)
+        asked = max(1, math.ceil(share * workload.asked_tokens(place)))
         ask = Ask(
             prompt=prompt,
             output_tokens=asked,

@@ -56,6 +56,12 @@ class Workload:
         """How many different prompts there are."""
         return len(self.prompts)
 
+    @property
+    def equally_long(self) -> bool:
+        """Whether every reply has the same number of tokens for sure."""
+        asked = {self.asked_tokens(index) for index in range(len(self))}
+        return self.sampling.ignore_eos and len(asked) == 1
+
     def prompt(self, index: int) -> Prompt:
         """Prompt number `index` of the endless row."""
         turn, place = divmod(index, len(self.prompts))

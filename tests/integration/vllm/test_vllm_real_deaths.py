@@ -77,7 +77,7 @@ def test_a_process_killed_while_the_server_starts_ends_the_start(make_real_vllm,
     clock = KillsWhileItStarts(name)
     engine = make_real_vllm("--max-num-seqs=8", clock=clock)
     with pytest.raises(LaunchFailed) as failure, engine.launch(SIXTEEN):
-        pytest.fail("it started")
+        pytest.fail(f"it started; killed at {clock.killed_at}, of {clock.family}")
     assert clock.now() - clock.killed_at < NOTICED_SECONDS + ENDED_SECONDS
     assert failure.value.cause is LaunchCause.CRASHED
     assert failure.value.lines

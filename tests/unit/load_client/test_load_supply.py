@@ -97,3 +97,37 @@ def test_secrets_in_headers_do_not_show():
     )
     assert "s3cret" not in repr(target)
     assert "s3cret" not in str(target)
+
+
+@pytest.mark.parametrize("prompt", [Prompt(text="hello"), Prompt(token_ids=(5, 6, 7))], ids=["text", "ids"])
+def test_staggered_requests_ask_for_evenly_spread_parts_and_are_the_prompts_of_the_row(prompt):
+    api = "triton-tokens" if prompt.token_ids else "openai"
+    plain, row = supply(api, [prompt], streaming=False), supply(api, [prompt], streaming=False, staggered=90)
+    row.prepare(10)
+    whole, cut = [plain.take() for _ in range(100)], [row.take() for _ in range(100)]
+    counts = [message.asked_tokens for message in cut]
+    assert counts[90:] == [9] * 10
+    for tokens in range(1, 10):
+        assert 8 <= counts[:90].count(tokens) <= 12, counts
+    for message, other in zip(cut, whole, strict=True):
+        head, body = parts(message)
+        length = int(head.split("Content-Length: ")[1])
+        assert length == len(json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode())
+        assert without_length(body) == without_length(parts(other)[1])
+
+
+def without_length(body):
+    """The document of a request, all but how many tokens it asks for."""
+    parameters = {key: value for key, value in body.get("parameters", {}).items() if "max" not in key}
+    return {key: value for key, value in body.items() if "max" not in key} | {"parameters": parameters}
+
+
+def test_processes_stagger_their_share():
+    prompts = [Prompt(text=str(number)) for number in range(6)]
+    rows = [supply(prompts=prompts, first=number, step=2, staggered=3 - number) for number in range(2)]
+    for row in rows:
+        row.prepare(3)
+    asked = [row.take().asked_tokens for _ in range(3) for row in rows]
+    (alone,) = [supply(prompts=prompts, staggered=5)]
+    alone.prepare(6)
+    assert asked == [alone.take().asked_tokens for _ in range(6)]
