@@ -53,10 +53,10 @@ _HALVES = ("token/s", "running", "preempted")
 _COLUMNS = ("value", *(f"swept: {half}" for half in _HALVES), *_HALVES, "difference", "")
 
 
-def campaigns(runs: int) -> None:
+def campaigns(runs: int, *, more: bool) -> None:
     """Full campaigns; a run must keep its launches, its minutes, and end with a value that is known good."""
-    kept = []
-    for number in range(1, runs + 1):
+    kept = load("campaigns") if more else []
+    for number in range(len(kept) + 1, len(kept) + runs + 1):
         found = campaign(TINY)
         good = (
             found["launches"] <= MOST_LAUNCHES and found["minutes"] <= MOST_MINUTES and found["value"] in BEST
@@ -273,7 +273,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    commands.add_parser("campaigns").add_argument("--runs", type=int, default=3)
+    runs = commands.add_parser("campaigns")
+    runs.add_argument("--runs", type=int, default=3)
+    runs.add_argument("--more", action="store_true", help="beside those that are kept")
     commands.add_parser("restarts")
     turns = commands.add_parser("alternate")
     turns.add_argument("--value", type=int, action="append", default=[], help="else those of the campaigns")
@@ -284,7 +286,7 @@ def main() -> None:
     given = parser.parse_args()
     match given.command:
         case "campaigns":
-            campaigns(given.runs)
+            campaigns(given.runs, more=given.more)
         case "restarts":
             restarts()
         case "alternate":
