@@ -31,9 +31,21 @@ SIXTEEN = Settings(max_batch_size=16)
 pytestmark = [pytest.mark.slow, pytest.mark.real_vllm, pytest.mark.timeout(600)]
 
 
+def living(processes: list[psutil.Process]) -> list[psutil.Process]:
+    alive = []
+    for process in processes:
+        with suppress(psutil.Error):  # it may end while it is looked at
+            if process.is_running() and process.status() != psutil.STATUS_ZOMBIE:
+                alive.append(process)
+    return alive
+
+
 def family() -> list[psutil.Process]:
-    """The server and all that descends from it: nothing else is started by this process."""
-    return psutil.Process().children(recursive=True)
+    """The server and all that descends from it: nothing else is started by this process.
+
+    Orphans of an earlier test come back to this process and stay as zombies of the same names.
+    """
+    return living(psutil.Process().children(recursive=True))
 
 
 def victim_of(processes: list[psutil.Process], name: str) -> psutil.Process | None:
@@ -42,10 +54,6 @@ def victim_of(processes: list[psutil.Process], name: str) -> psutil.Process | No
             if "serve" in process.cmdline()[:4] if name == SERVER else process.name().startswith(name):
                 return process
     return None
-
-
-def living(processes: list[psutil.Process]) -> list[psutil.Process]:
-    return [each for each in processes if each.is_running() and each.status() != psutil.STATUS_ZOMBIE]
 
 
 class KillsWhileItStarts:
@@ -77,7 +85,7 @@ def test_a_process_killed_while_the_server_starts_ends_the_start(make_real_vllm,
     clock = KillsWhileItStarts(name)
     engine = make_real_vllm("--max-num-seqs=8", clock=clock)
     with pytest.raises(LaunchFailed) as failure, engine.launch(SIXTEEN):
-        pytest.fail(f"it started; killed at {clock.killed_at}, of {clock.family}")
+        pytest.fail("it started")
     assert clock.now() - clock.killed_at < NOTICED_SECONDS + ENDED_SECONDS
     assert failure.value.cause is LaunchCause.CRASHED
     assert failure.value.lines
