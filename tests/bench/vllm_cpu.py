@@ -38,8 +38,8 @@ REPORTS = ROOT / "reports" / "bench"
 TINY = ROOT / "profiles" / "vllm-cpu-tiny.yaml"
 PLATEAU = Path(__file__).with_name("vllm_plateau.yaml")
 GRID = (16, 32, 40, 48, 56, 64, 128)
-SWEEP = (8, 16, 24, 32, 40, 48, 56, 64, 96, 128)
-HALF_WIDTH, CAP_SECONDS = 0.02, 90.0
+SWEEP = GRID
+HALF_WIDTH, CAP_SECONDS = 0.02, 60.0
 WITHIN, MOST_LAUNCHES, MOST_MINUTES, BEST = 0.04, 8, 15.0, range(32, 57)
 
 _ABOUT = """\
@@ -213,7 +213,7 @@ def _side_by_side(level: dict[str, Any], other: dict[str, Any]) -> str:
 def opened() -> Iterator[Session]:
     with ExitStack() as stack:
         directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="vllm-bench-"))
-        loaded = read_profile(TINY, [f"store.state={directory}/state", "measuring.level_cap=90s"])
+        loaded = read_profile(TINY, [f"store.state={directory}/state", "measuring.level_cap=60s"])
         session = stack.enter_context(planned(loaded, Choices(), PlainLines(sys.stderr)))
         stack.enter_context(guarded(session.state, session.campaign))
         stack.enter_context(session.side.clock.stopping_on_signals())
