@@ -166,9 +166,14 @@ class OwnSource:
         return len(self._cpus) or max(1, len(os.sched_getaffinity(0)) - 1)
 
     def _against_others(self, reading: Reading) -> Reading:
-        """Replies that are much longer or shorter than those of the first level are another workload."""
+        """Replies that are much longer or shorter than those of the first level are another workload.
+
+        Where all have one length, one that is shorter was found by itself.
+        """
         tokens = reading.mean_output_tokens
-        if reading.fault is not None or tokens is None or reading.completed < _FEWEST_REPLIES:
+        if self._workload.equally_long or reading.fault is not None or tokens is None:
+            return reading
+        if reading.completed < _FEWEST_REPLIES:
             return reading
         usual = self._usual_tokens = self._usual_tokens or tokens
         if abs(tokens - usual) <= _MOST_DRIFT * usual:

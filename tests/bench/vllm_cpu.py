@@ -228,7 +228,9 @@ def launch(session: Session, value: int, levels: Sequence[int]) -> list[dict[str
     with side.engine.launch(settings) as service:
         side.source.warm_up(service)
         for concurrency in levels or (session.space.concurrency,):
-            request = LevelRequest(concurrency=concurrency, half_width=HALF_WIDTH, cap_seconds=CAP_SECONDS)
+            request = LevelRequest(
+                concurrency=concurrency, half_width=HALF_WIDTH, cap_seconds=CAP_SECONDS, at_once=value
+            )
             level = side.source.measure(service, request, lambda _event: None)
             if not isinstance(level, Measurement):
                 sys.exit(f"{value} at {concurrency}: {level.reason.value}: {level.detail}")

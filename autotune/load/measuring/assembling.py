@@ -65,6 +65,7 @@ def assembled(tally: Tally, span: Span, frame: Frame, fault: Fault | None) -> Re
     inside = [row for row in good if edges.begin <= columns.end[row] <= edges.end]
     latencies = _latencies(tally, frame, edges, good, inside, factor)
     completed_tokens = math.fsum(_tokens(columns, good, factor))
+    usual = good if frame.whole_test_latencies or not inside else inside
     return Reading(
         concurrency=_reached(window, tally) if frame.concurrency is None else frame.concurrency,
         tokens_per_second=span.rate * correction / scale if span.rate is not None else None,
@@ -85,7 +86,7 @@ def assembled(tally: Tally, span: Span, frame: Frame, fault: Fault | None) -> Re
         reads=tally.events - sum(one.zero for one in tally.gaps),
         output_tokens=_all_tokens(tally, factor),
         input_tokens=sum(count for count in columns.prompt_tokens if count > 0),
-        mean_output_tokens=completed_tokens / len(good) if good else None,
+        mean_output_tokens=math.fsum(_tokens(columns, usual, factor)) / len(usual) if usual else None,
         concurrency_reached=_reached(window, tally),
         running_mean=_mean(one.seen_running(streaming=frame.streaming) for one in window),
         batch_means=tuple(mean * correction / scale for mean in span.batch_means),
