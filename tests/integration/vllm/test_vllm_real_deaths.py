@@ -25,7 +25,8 @@ from autotune.process.clock import SystemClock
 ROOT = Path(__file__).parents[3]
 NOTICED_SECONDS = 30.0
 """vLLM itself needs 5 s to notice a dead worker (measured)."""
-ENDED_SECONDS = 30.0
+ENDED_SECONDS = 45.0
+"""SIGTERM, 30 s of grace, which a server that still starts may use up, SIGKILL."""
 SERVER, ENGINE, WORKER = "API server", "VLLM::EngineCor", "VLLM::Worker"
 SIXTEEN = Settings(max_batch_size=16)
 pytestmark = [pytest.mark.slow, pytest.mark.real_vllm, pytest.mark.timeout(600)]
