@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass, replace
 
 from autotune.model.because import Because
-from autotune.model.launch import BudgetLeft, History, LaunchRecord, Purpose
+from autotune.model.launch import BudgetLeft, History, LaunchRecord, Outcome, Purpose
 from autotune.model.move import Finish, Launch, Measure, Move, VerdictCode
 from autotune.model.settings import Settings
 from autotune.search.evidence import Evidence, evidence_of, gather, reading_move
@@ -27,10 +27,12 @@ WITHOUT_QUEUE_HALF_WIDTH = 0.05
 """Wanted of the level whose time to the first token is set for all candidates."""
 MOST_A_SIDE = 4
 """Confirmation launches of incumbent and of candidate, each."""
+_RESERVED = 5
+"""Launches kept for a comparison at most."""
 _ALONE = 2
 """Launches kept to start a winner once more where there is nothing to compare it with."""
-RESERVE_SHARE = 3
-"""One launch in so many of the budget is kept for the confirmation."""
+RESERVE_SHARE = 0.42
+"""Of the launches of the budget, to be kept for the confirmation: 5 of 12."""
 EARLY_CONFIDENCE = 0.99
 """Of the looks before the last, so that looking again and again does not add up to false claims."""
 LOW_ERRORS = 1.0
@@ -142,7 +144,8 @@ class Confirmed:
     def _inner_view(self, history: History) -> History:
         """What the inner strategy sees: no confirmation, and a budget without its reserve.
 
-        Of the confirmation it sees only what does not keep the limits after all: then it looks on.
+        Of the confirmation it sees only what does not keep the limits after all: then it looks on. For starts
+        that failed, and so gave no reading, it has one launch of the reserve more.
         """
         own = tuple(
             replace(launch, purpose=Purpose.CANDIDATE) if self._broke(history, launch) else launch
@@ -151,7 +154,8 @@ class Confirmed:
         )
         hidden = len(history.launches) - len(own)
         total = history.budget.launches + len(history.launches)
-        reserve = min(self._most_reserved(history), total // RESERVE_SHARE)
+        failed = any(launch.outcome is Outcome.FAILED for launch in own)
+        reserve = max(0, min(self._most_reserved(history) - failed, int(total * RESERVE_SHARE)))
         left = max(0, history.budget.launches + hidden - reserve)
         if not hidden and _time_is_up(history):
             left = 0
@@ -171,7 +175,7 @@ class Confirmed:
         if incumbent is None:
             return 0
         plain = judged(history, self._options.limits, concurrency)
-        return MOST_A_SIDE if evidence_of(plain, incumbent, concurrency).readings else _ALONE
+        return _RESERVED if evidence_of(plain, incumbent, concurrency).readings else _ALONE
 
     def _without_winner(self, history: History, move: Move) -> Move:
         """The inner strategy goes on, or ended without a winner: then the incumbent stays."""

@@ -25,12 +25,12 @@ from autotune.search.space import Space
 from autotune.search.sweep import FAR_SECONDS, RESTLESS_SECONDS, next_level
 from autotune.units import MILLISECONDS_PER_SECOND
 
-MISSED = 0.1
+MISSED = 0.06
 """The search ends when the chance that more than the margin is missed is below this."""
-LEAST_PROMISE = 0.0012
+LEAST_PROMISE = 0.0006
 """Or when one more restart promises less than this."""
 FEW = 2
-MISSED_MUCH = 0.3
+MISSED_MUCH = 0.1
 """A chance to miss something above which the first few candidates are taken in any case."""
 _TIE = 0.002
 MOST_FOR_SMALLER = 6

@@ -130,7 +130,7 @@ def _summary(
     name: str, space: Space, options: Options, oracle: Oracle, history: History, finish: Finish
 ) -> Played:
     own = tuple(each for each in history.launches if each.purpose is not Purpose.CONFIRMATION)
-    left = History(launches=own, budget=BudgetLeft(launches=max(0, options.max_launches - len(own) - 4)))
+    left = History(launches=own, budget=BudgetLeft(launches=0))
     inner = make_inner(name, space, options).next_move(left)
     found = inner.settings if isinstance(inner, Finish) else None
     return Played(
