@@ -187,7 +187,8 @@ def page() -> None:
         *(_side_by_side(level, other) for level, other in _pairs()),
         "",
         "## A KV cache that holds every request",
-        *(f"- {run['value']}: {run['text']}" for run in load("plateau")),
+        *(f"- {run['value']}: {run['text']}" for run in (load("plateau") if is_there("plateau") else ())),
+        *([] if is_there("plateau") else ["- not measured: `python tests/bench/vllm_cpu.py plateau`"]),
     ]
     (REPORTS / "vllm.md").write_text("\n".join(lines) + "\n")
 
@@ -261,6 +262,10 @@ def share(fraction: float | None) -> str:
 def keep(name: str, document: list[dict[str, Any]]) -> None:
     REPORTS.mkdir(parents=True, exist_ok=True)
     (REPORTS / f"vllm_{name}.json").write_text(json.dumps(document, indent=1) + "\n")
+
+
+def is_there(name: str) -> bool:
+    return (REPORTS / f"vllm_{name}.json").exists()
 
 
 def load(name: str) -> list[dict[str, Any]]:
