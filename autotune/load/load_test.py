@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from autotune.load.client.affinity import on_cpus
+from autotune.load.client.api import equally_long
 from autotune.load.client.capacity import ensure_capacity
 from autotune.load.client.plan import LoadPlan, Patience, Target
 from autotune.load.client.reaching import Unreached
@@ -143,7 +144,9 @@ def _staggered(test: LoadTest) -> int:
     They would end together, and so would all that follow them, for as long as the test goes on: no steady
     speed, and no real traffic.
     """
-    if test.concurrency is None or not isinstance(test.end, UntilSure) or not test.workload.equally_long:
+    if test.concurrency is None or not isinstance(test.end, UntilSure):
+        return 0
+    if not equally_long(test.workload, test.target.api):
         return 0
     return min(test.concurrency, test.at_once or test.concurrency)
 

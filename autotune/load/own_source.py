@@ -7,6 +7,7 @@ from time import perf_counter
 from autotune.errors import Refused
 from autotune.events import LevelProgress, Warned
 from autotune.load.client.address import read_address
+from autotune.load.client.api import equally_long
 from autotune.load.client.families import api_of
 from autotune.load.client.plan import Target
 from autotune.load.client.pool import WorkerPool
@@ -171,9 +172,9 @@ class OwnSource:
         Where all have one length, one that is shorter was found by itself.
         """
         tokens = reading.mean_output_tokens
-        if self._workload.equally_long or reading.fault is not None or tokens is None:
+        if reading.fault is not None or tokens is None or reading.completed < _FEWEST_REPLIES:
             return reading
-        if reading.completed < _FEWEST_REPLIES:
+        if equally_long(self._workload, self._api):
             return reading
         usual = self._usual_tokens = self._usual_tokens or tokens
         if abs(tokens - usual) <= _MOST_DRIFT * usual:

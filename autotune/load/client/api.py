@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from autotune.load.workload.prompt import Prompt
-from autotune.load.workload.workload import Sampling
+from autotune.load.workload.workload import Sampling, Workload
 
 SSE_END = b"\n\n"
 NUL_END = b"\0"
@@ -81,6 +81,16 @@ class Api(Protocol):
 
     def full(self, document: dict[str, Any]) -> EventFacts:
         """Read a reply that came in one piece."""
+
+
+def ignores_eos(workload: Workload, api: Api) -> bool:
+    """Whether every reply goes on to its limit."""
+    return workload.sampling.ignore_eos and api.keeps_ignore_eos
+
+
+def equally_long(workload: Workload, api: Api) -> bool:
+    """Whether every reply has the same number of tokens for sure."""
+    return ignores_eos(workload, api) and workload.asks_for_one_length
 
 
 def error_of(document: dict[str, Any]) -> str | None:

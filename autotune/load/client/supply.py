@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, replace
 
 from autotune.load.client.address import Address
-from autotune.load.client.api import Api, Ask
+from autotune.load.client.api import Api, Ask, ignores_eos
 from autotune.load.client.message import Message
 from autotune.load.workload.workload import Workload
 
@@ -50,7 +50,7 @@ class Supply:
         self._api = api
         self._model = model
         self._streaming = streaming
-        self._ignore_eos = workload.sampling.ignore_eos and api.keeps_ignore_eos
+        self._ignore_eos = ignores_eos(workload, api)
         self._next = first
         self._step = step
         self._staggered = staggered

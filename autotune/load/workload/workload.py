@@ -57,10 +57,9 @@ class Workload:
         return len(self.prompts)
 
     @property
-    def equally_long(self) -> bool:
-        """Whether every reply has the same number of tokens for sure."""
-        asked = {self.asked_tokens(index) for index in range(len(self))}
-        return self.sampling.ignore_eos and len(asked) == 1
+    def asks_for_one_length(self) -> bool:
+        """Whether every request may generate equally many tokens."""
+        return len({self.asked_tokens(index) for index in range(len(self))}) == 1
 
     def prompt(self, index: int) -> Prompt:
         """Prompt number `index` of the endless row."""

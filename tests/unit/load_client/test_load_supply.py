@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune.load.client.address import read_address
+from autotune.load.client.api import equally_long
 from autotune.load.client.families import API_NAMES, api_of
 from autotune.load.client.supply import Supply
 from autotune.load.workload.prompt import Prompt
@@ -131,3 +132,21 @@ def test_processes_stagger_their_share():
     (alone,) = [supply(prompts=prompts, staggered=5)]
     alone.prepare(6)
     assert asked == [alone.take().asked_tokens for _ in range(6)]
+
+
+@pytest.mark.parametrize(
+    ("api", "ignore_eos", "lengths", "expected"),
+    [
+        ("openai", True, (None, None), True),
+        ("vllm", True, (5, 5), True),
+        ("openai", True, (5, 12), False),
+        ("openai", True, (12, None), True),  # both are cut at 9
+        ("openai", False, (None, None), False),
+        ("tgi", True, (None, None), False),  # does not know ignore_eos: a reply may end by itself
+        ("triton", True, (5, 5), False),
+    ],
+)
+def test_replies_are_equally_long_only_where_nothing_can_end_one_earlier(api, ignore_eos, lengths, expected):
+    prompts = tuple(Prompt(text="a", output_tokens=tokens) for tokens in lengths)
+    workload = Workload(prompts=prompts, max_output_tokens=9, sampling=Sampling(ignore_eos=ignore_eos))
+    assert equally_long(workload, api_of(api)) is expected
