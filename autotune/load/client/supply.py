@@ -82,29 +82,28 @@ class Supply:
 
     def _whole(self, index: int) -> Message:
         turn, place = divmod(index, len(self._workload))
-        template = self._kept.get(place) or self._template(place)
-        salt = self._salt_of(turn) if turn else b""
-        if not salt:
-            return template.plain
-        if self._workload.prompts[place].token_ids:
+        salt = self._salt_of(turn)
+        if salt and self._workload.prompts[place].token_ids:
             return self._made(place, turn).plain
-        return self._message(template, salt)
+        return self._salted(self._kept.get(place) or self._template(place), salt)
 
     def _part(self, index: int) -> Message:
         """A request that asks for a part of its tokens."""
         turn, place = divmod(index, len(self._workload))
         template = self._made(place, turn, share=index * _GOLDEN % 1.0)
-        salt = self._salt_of(turn) if turn else b""
-        has_text = not self._workload.prompts[place].token_ids
-        return self._message(template, salt) if salt and has_text else template.plain
+        if self._workload.prompts[place].token_ids:
+            return template.plain
+        return self._salted(template, self._salt_of(turn))
 
     def _salt_of(self, turn: int) -> bytes:
         if turn != self._turn:
             self._turn, self._salt = turn, self._workload.salt(turn).encode()
         return self._salt
 
-    def _message(self, template: Template, salt: bytes) -> Message:
+    def _salted(self, template: Template, salt: bytes) -> Message:
         before, after, plain = template.before, template.after, template.plain
+        if not salt:
+            return plain
         length = len(before) + len(salt) + len(after)
         return Message(
             data=b"%bContent-Length: %d\r\n\r\n%b%b%b" % (self._head, length, before, salt, after),

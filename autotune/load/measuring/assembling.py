@@ -63,9 +63,9 @@ def assembled(tally: Tally, span: Span, frame: Frame, fault: Fault | None) -> Re
     edges = _edges(tally, span)
     window = tally.buckets[span.begin : span.end]
     inside = [row for row in good if edges.begin <= columns.end[row] <= edges.end]
-    latencies = _latencies(tally, frame, edges, good, inside, factor)
+    ended = good if frame.whole_test_latencies or not inside else inside
+    latencies = _latencies(tally, frame, edges, good, ended, factor)
     completed_tokens = math.fsum(_tokens(columns, good, factor))
-    usual = good if frame.whole_test_latencies or not inside else inside
     return Reading(
         concurrency=_reached(window, tally) if frame.concurrency is None else frame.concurrency,
         tokens_per_second=span.rate * correction / scale if span.rate is not None else None,
@@ -86,7 +86,7 @@ def assembled(tally: Tally, span: Span, frame: Frame, fault: Fault | None) -> Re
         reads=tally.events - sum(one.zero for one in tally.gaps),
         output_tokens=_all_tokens(tally, factor),
         input_tokens=sum(count for count in columns.prompt_tokens if count > 0),
-        mean_output_tokens=math.fsum(_tokens(columns, usual, factor)) / len(usual) if usual else None,
+        mean_output_tokens=math.fsum(_tokens(columns, ended, factor)) / len(ended) if ended else None,
         concurrency_reached=_reached(window, tally),
         running_mean=_mean(one.seen_running(streaming=frame.streaming) for one in window),
         batch_means=tuple(mean * correction / scale for mean in span.batch_means),
@@ -102,12 +102,11 @@ def assembled(tally: Tally, span: Span, frame: Frame, fault: Fault | None) -> Re
 
 
 def _latencies(
-    tally: Tally, frame: Frame, edges: _Edges, good: list[int], inside: list[int], factor: float
+    tally: Tally, frame: Frame, edges: _Edges, good: list[int], ended: list[int], factor: float
 ) -> _Latencies:
     """In the steady span, or of the whole test where it has a fixed number of requests or the span none."""
     columns, scale = tally.columns, frame.time_scale
     everything = frame.whole_test_latencies
-    ended = good if everything or not inside else inside
     begun = [row for row in good if edges.begin <= columns.first[row] <= edges.end]
     firsts = good if everything or not begun else begun
     slices = [one for one in tally.gaps if edges.begin <= one.start < edges.end]
