@@ -38,7 +38,6 @@ REPORTS = ROOT / "reports" / "bench"
 TINY = ROOT / "profiles" / "vllm-cpu-tiny.yaml"
 PLATEAU = Path(__file__).with_name("vllm_plateau.yaml")
 GRID = (16, 32, 40, 48, 56, 64, 128)
-SWEEP = GRID
 HALF_WIDTH, CAP_SECONDS = 0.02, 60.0
 WITHIN, MOST_LAUNCHES, MOST_MINUTES, BEST = 0.04, 8, 15.0, range(32, 57)
 
@@ -144,7 +143,7 @@ def alternate(values: Sequence[int], rounds: int) -> None:
 
 def sweep() -> None:
     with opened() as session:
-        readings = launch(session, SWEEP[-1], SWEEP)
+        readings = launch(session, GRID[-1], GRID)
     keep("sweep", readings)
     for level, other in _pairs():
         print(_side_by_side(level, other))
@@ -187,10 +186,15 @@ def page() -> None:
         *(_side_by_side(level, other) for level, other in _pairs()),
         "",
         "## A KV cache that holds every request",
-        *(f"- {run['value']}: {run['text']}" for run in (load("plateau") if is_there("plateau") else ())),
-        *([] if is_there("plateau") else ["- not measured: `python tests/bench/vllm_cpu.py plateau`"]),
+        *_plateau_lines(),
     ]
     (REPORTS / "vllm.md").write_text("\n".join(lines) + "\n")
+
+
+def _plateau_lines() -> list[str]:
+    if not kept_at("plateau").exists():
+        return ["- not measured: `python tests/bench/vllm_cpu.py plateau`"]
+    return [f"- {run['value']}: {run['text']}" for run in load("plateau")]
 
 
 def _pairs() -> list[tuple[dict[str, Any], dict[str, Any]]]:
@@ -214,7 +218,7 @@ def _side_by_side(level: dict[str, Any], other: dict[str, Any]) -> str:
 def opened() -> Iterator[Session]:
     with ExitStack() as stack:
         directory = stack.enter_context(tempfile.TemporaryDirectory(prefix="vllm-bench-"))
-        loaded = read_profile(TINY, [f"store.state={directory}/state", "measuring.level_cap=60s"])
+        loaded = read_profile(TINY, [f"store.state={directory}/state"])
         session = stack.enter_context(planned(loaded, Choices(), PlainLines(sys.stderr)))
         stack.enter_context(guarded(session.state, session.campaign))
         stack.enter_context(session.side.clock.stopping_on_signals())
@@ -261,15 +265,15 @@ def share(fraction: float | None) -> str:
 
 def keep(name: str, document: list[dict[str, Any]]) -> None:
     REPORTS.mkdir(parents=True, exist_ok=True)
-    (REPORTS / f"vllm_{name}.json").write_text(json.dumps(document, indent=1) + "\n")
+    kept_at(name).write_text(json.dumps(document, indent=1) + "\n")
 
 
-def is_there(name: str) -> bool:
-    return (REPORTS / f"vllm_{name}.json").exists()
+def kept_at(name: str) -> Path:
+    return REPORTS / f"vllm_{name}.json"
 
 
 def load(name: str) -> list[dict[str, Any]]:
-    path = REPORTS / f"vllm_{name}.json"
+    path = kept_at(name)
     if not path.exists():
         sys.exit(f"{path} is not there: run `python tests/bench/vllm_cpu.py {name}` first")
     return json.loads(path.read_text())
