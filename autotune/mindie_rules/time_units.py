@@ -15,18 +15,22 @@ _MILLISECONDS = {
     "s": MILLISECONDS_PER_SECOND,
     "min": 60 * MILLISECONDS_PER_SECOND,
 }
+_SECONDS = {unit: factor / MILLISECONDS_PER_SECOND for unit, factor in _MILLISECONDS.items()}
 
 
 def milliseconds_in(cell: str | None) -> float | None:
     """The time of a cell; None where it holds none."""
+    return _time_in(cell, per_unit=_MILLISECONDS)
+
+
+def seconds_in(cell: str | None) -> float | None:
+    """The same in seconds; what is told in seconds stays what it is to the last digit."""
+    return _time_in(cell, per_unit=_SECONDS)
+
+
+def _time_in(cell: str | None, *, per_unit: dict[str, float]) -> float | None:
     number = number_in(cell)
     if number is None:
         return None
     unit = _UNIT.search(cell or "")
-    return number * _MILLISECONDS[unit[1] if unit else "ms"]
-
-
-def seconds_in(cell: str | None) -> float | None:
-    """The same in seconds."""
-    milliseconds = milliseconds_in(cell)
-    return None if milliseconds is None else milliseconds / MILLISECONDS_PER_SECOND
+    return number * per_unit[unit[1] if unit else "ms"]

@@ -21,6 +21,7 @@ from autotune.mindie_rules.benchmark_output import (
     read_runs,
 )
 from autotune.mindie_rules.tables import number_in, tables_in, whole_in
+from autotune.mindie_rules.time_units import seconds_in
 
 BENCH = Path(__file__).parents[2] / "golden" / "bench"
 EXPECTED = json.loads((BENCH / "expected.json").read_text(encoding="utf-8"))
@@ -163,3 +164,9 @@ def test_two_drawn_tables_that_touch_are_two():
     assert second.heading == ("C",)
     assert first.value("1") == "2"
     assert first.value("9") is None
+
+
+@pytest.mark.parametrize("tenthousandths", [21, 42, 84, 131, 168, 5737, 10**9 - 1])
+def test_seconds_are_read_to_their_last_digit(tenthousandths):
+    seconds = tenthousandths / 10**4
+    assert seconds_in(f"{seconds:.4f} s") == seconds
