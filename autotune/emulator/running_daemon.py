@@ -136,8 +136,8 @@ class RunningDaemon:
         self._assembly.service.crash = self._children.kill_one
         await asyncio.sleep(self._clock.host_seconds(_HEALTH_WINDOW))
         self._log.audit("system", "Start mindie server", "success")
-        say(log_printing.START_SUCCESS)
         self._log.at_info("llm_daemon.cpp:328", log_printing.START_SUCCESS)
+        say(log_printing.START_SUCCESS)
         self._assembly.service.become_healthy(time.time())
 
     def _start_facts(self) -> AssemblyFacts:
