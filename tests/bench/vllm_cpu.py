@@ -81,11 +81,13 @@ def campaign(profile: Path) -> dict[str, Any]:
         if done.returncode:
             sys.exit(f"exit code {done.returncode}")
         result = json.loads(done.stdout)
+        said = _shape_said((output / "report.md").read_text(encoding="utf-8"))
     forecast = result.get("forecast") or {}
     return {
         "value": result["best"]["settings"]["max_batch_size"],
         "verdict": result["verdict"]["code"],
         "text": result["verdict"]["text"],
+        "shape": said,
         "launches": len(result["launches"]),
         "minutes": minutes,
         "forecast_minutes": (forecast.get("seconds") or 0.0) / 60,
@@ -105,6 +107,12 @@ def campaign(profile: Path) -> dict[str, Any]:
             for launch in result["launches"]
         ],
     }
+
+
+def _shape_said(report: str) -> str:
+    """What the report says of the curve in words: the first line of its chapter."""
+    _, _, chapter = report.partition("## Throughput against batch size\n")
+    return next((line for line in chapter.splitlines() if line), "")
 
 
 def restarts() -> None:
@@ -153,6 +161,7 @@ def plateau() -> None:
     found = campaign(PLATEAU)
     keep("plateau", [found])
     print(f"{found['value']}: {found['text']} ({found['launches']} launches, {found['minutes']:.1f} min)")
+    print(found["shape"])
 
 
 def page() -> None:
@@ -194,7 +203,11 @@ def page() -> None:
 def _plateau_lines() -> list[str]:
     if not kept_at("plateau").exists():
         return ["- not measured: `python tests/bench/vllm_cpu.py plateau`"]
-    return [f"- {run['value']}: {run['text']}" for run in load("plateau")]
+    return [
+        f"- {run['value']} in {run['launches']} launches and {run['minutes']:.1f} minutes: {run['text']}. "
+        f"The report on the curve: {run['shape']}"
+        for run in load("plateau")
+    ]
 
 
 def _pairs() -> list[tuple[dict[str, Any], dict[str, Any]]]:

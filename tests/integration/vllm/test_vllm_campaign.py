@@ -101,7 +101,7 @@ def wait_for(condition, seconds: float = 60.0) -> None:
 @pytest.mark.real_vllm
 @pytest.mark.timeout(900)
 def test_real_vllm_is_tuned_from_its_own_default(tmp_path):
-    """Readings are cut short here: what the profile is for is shown by tests/bench/vllm.
+    """Readings are cut short here: what the profile is for is shown by tests/bench/vllm_cpu.py.
 
     Measured on two quiet cores with AVX512: 128 runs at 1707, 48 at 2134 token/s (a restart each).
     """
