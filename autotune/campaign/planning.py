@@ -71,18 +71,21 @@ def planned(loaded: LoadedProfile, choices: Choices, listener: Listener) -> Iter
         residence = side.residence(space) if side.residence is not None else None
         lines = (*side.host_lines, *_proof_lines(profile, choices, side))
         plan = plan_of(profile, campaign, space, bounds, timing, lines, residence)
-        yield Session(
-            profile=profile,
-            campaign=replace(campaign, forecast=plan.forecast),
-            plan=plan,
-            space=space,
-            bounds=bounds,
-            side=side,
-            store=store,
-            state=state,
-            resumed=run is not None,
-            apply=choices.apply and not rehearsed,
-        )
+        try:
+            yield Session(
+                profile=profile,
+                campaign=replace(campaign, forecast=plan.forecast),
+                plan=plan,
+                space=space,
+                bounds=bounds,
+                side=side,
+                store=store,
+                state=state,
+                resumed=run is not None,
+                apply=choices.apply and not rehearsed,
+            )
+        finally:
+            state.drop_if_empty(name)
 
 
 def _proof_lines(profile: Profile, choices: Choices, side: HostSide) -> tuple[Fact, ...]:

@@ -2,6 +2,7 @@
 
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,6 +44,11 @@ class StateDirectory:
     def run(self, name: str) -> Path:
         """Directory of one run: backups, private configurations, logs of the service."""
         return self.root / "runs" / name
+
+    def drop_if_empty(self, name: str) -> None:
+        """Remove the directory of a run that was only planned."""
+        with suppress(OSError):  # it holds something, or is not there
+            self.run(name).rmdir()
 
     def make(self, *, uid: int) -> None:
         """Create what is missing. Raises Refused when the directory is not safe to keep state in."""

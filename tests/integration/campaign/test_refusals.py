@@ -100,3 +100,4 @@ def test_plan_touches_nothing(make_job):
     assert "launches" in done.stderr
     job.nothing_left(before)
     assert not job.reports.exists()
+    assert list((job.state / "runs").iterdir()) == []
