@@ -110,7 +110,7 @@ def test_real_vllm_is_tuned_from_its_own_default(tmp_path):
         "engine.home": home,
         "model.path": home / "tiny-qwen2",
         "store.state": tmp_path / "state",
-        "measuring.level_cap": "15s",
+        "measuring.level_cap": "20s",
         "search.max_launches": 4,
     }
     options = [word for name, value in values.items() for word in ("--set", f"{name}={value}")]
