@@ -1,7 +1,10 @@
 """Interruption: where Ctrl-C, SIGTERM or a lost terminal becomes an end that puts everything back."""
 
+import os
 import signal
-from collections.abc import Iterator
+import sys
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -9,6 +12,8 @@ from autotune.model.protocols import Clock
 from autotune.process.held_back import is_switched_off
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_AGAIN_SECONDS = 0.05
+"""After which a wish to stop that Python swallowed is told once more."""
 
 
 class InterruptibleClock:
@@ -17,8 +22,11 @@ class InterruptibleClock:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._wanted = 0
+        self._number = int(signal.SIGINT)
         self._delivered = False
+        self._inside = False
         self._open = False
+        self._again: threading.Timer | None = None
 
     def now(self) -> float:
         """Seconds of a clock that never goes back."""
@@ -46,11 +54,11 @@ class InterruptibleClock:
         What puts things back runs outside, so that it is never cut in two.
         """
         self._deliver()
-        self._open = True
+        self._inside = self._open = True
         try:
             yield
         finally:
-            self._open = False
+            self._inside = self._open = False
 
     @contextmanager
     def stopping_on_signals(self) -> Iterator[None]:
@@ -60,14 +68,36 @@ class InterruptibleClock:
         """
         heard = [number for number in _SIGNALS if not is_switched_off(number)]
         before = [(number, signal.signal(number, self._note)) for number in heard]
+        told = sys.unraisablehook
+        sys.unraisablehook = self._told_again(told)
         try:
             yield
         finally:
+            sys.unraisablehook = told
+            if self._again is not None:
+                self._again.cancel()
             for number, handler in before:
                 signal.signal(number, handler)
 
+    def _told_again(
+        self, told: Callable[["sys.UnraisableHookArgs"], object]
+    ) -> Callable[["sys.UnraisableHookArgs"], object]:
+        """Tell a wish again that came while an object was finalised: Python drops what is raised there."""
+
+        def hook(dropped: "sys.UnraisableHookArgs") -> None:
+            if not issubclass(dropped.exc_type, KeyboardInterrupt):
+                told(dropped)
+                return
+            self._delivered, self._open = False, self._inside
+            self._again = threading.Timer(_AGAIN_SECONDS, os.kill, (os.getpid(), self._number))
+            self._again.daemon = True
+            self._again.start()
+
+        return hook
+
     def _note(self, number: int, frame: FrameType | None) -> None:
-        del number, frame
+        del frame
+        self._number = number
         self._wanted += 1
         if self._open:
             self._open = False

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+import time
 
 import pytest
 
@@ -37,6 +39,50 @@ def test_a_signal_inside_an_interruptible_part_acts_at_once(interruptible):
     with interruptible.stopping_on_signals(), pytest.raises(KeyboardInterrupt):
         load()
     assert not reached
+
+
+class Finalised:
+    """An object that a signal meets while Python takes it away."""
+
+    def __del__(self) -> None:
+        wish(signal.SIGHUP)
+
+
+def test_a_signal_that_python_swallows_with_a_finalised_object_is_told_again(interruptible):
+    swallowed = []
+
+    def load() -> None:
+        with interruptible.interruptible():
+            Finalised()
+            swallowed.append("the finaliser kept it")
+            time.sleep(10)
+
+    before = sys.unraisablehook
+    began = time.monotonic()
+    with interruptible.stopping_on_signals(), pytest.raises(KeyboardInterrupt):
+        load()
+    assert swallowed
+    assert time.monotonic() - began < 5
+    assert sys.unraisablehook is before
+
+
+def test_a_swallowed_signal_does_not_come_after_the_end(interruptible):
+    with interruptible.stopping_on_signals(), interruptible.interruptible():
+        Finalised()
+    time.sleep(0.2)  # the signal's own action would end this process now
+    assert interruptible.stop_wanted
+
+
+def test_another_swallowed_error_is_told_as_before(interruptible, monkeypatch):
+    class Faulty:
+        def __del__(self) -> None:
+            raise ValueError("in a finaliser")
+
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda dropped: told.append(dropped.exc_type))
+    with interruptible.stopping_on_signals():
+        Faulty()
+    assert told == [ValueError]
 
 
 def test_the_second_sleep_lets_things_be_put_back(interruptible, clock):
