@@ -21,8 +21,8 @@ _SLOPE = 1.0
 _BEND = 0.25
 _BEND_LENGTH = 0.5
 """Prior of the logarithm of a figure over log batch size: its level, its slope, and a smooth bend."""
-_SWEEP_OFFSET = 0.1
-_SWEEP_SLOPE = 0.2
+_SWEEP_OFFSET = 0.6
+_SWEEP_SLOPE = 0.6
 """How far a sweep's figures may lie from those of restarts, and how fast that may change with log size."""
 _SWEEP_ERROR = 0.02
 _PERCENTILE_ERROR = 0.02
