@@ -11,7 +11,7 @@ from autotune.model.launch import History, LaunchRecord, Purpose
 from autotune.model.limit import Limit, LimitMetric
 from autotune.model.measurement import Measurement
 from autotune.search.family import Floats
-from autotune.search.limits import allowed_share, counted, keeps, levels_of, value_of
+from autotune.search.limits import CONFIDENCE, allowed_share, counted, keeps, levels_of, value_of
 from autotune.search.space import Space
 
 _RUNNING = frozenset({LimitMetric.TPOT, LimitMetric.EVENT_GAP})
@@ -21,9 +21,9 @@ _SLOPE = 1.0
 _BEND = 0.25
 _BEND_LENGTH = 0.5
 """Prior of the logarithm of a figure over log batch size: its level, its slope, and a smooth bend."""
-_SWEEP_OFFSET = 0.6
-_SWEEP_SLOPE = 0.6
-"""How far a sweep's figures may lie from those of restarts, and how fast that may change with log size."""
+_SWEEPS = ((0.1, 0.2, 0.6), (0.8, 0.8, 0.4))
+"""How far a sweep's figures may lie from those of restarts, how fast that may change with log size, and the
+share of belief: close by, or a world apart, since nothing queues in a sweep."""
 _SWEEP_ERROR = 0.02
 _PERCENTILE_ERROR = 0.02
 _FOREIGN_ERROR = 0.1
@@ -31,8 +31,6 @@ _NORMAL_95 = 1.96
 _MEAN_MARGIN = 0.012
 """A mean must lie so much inside its bound to be called surely kept."""
 _PERCENTILE_MARGIN = 0.02
-_SHARE_MARGIN = 0.35
-"""A share must lie so much below what is allowed: the binomial bound of some thousand requests."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,10 +72,16 @@ def feasibility(
     kept = np.ones((draws, len(sizes)), dtype=bool)
     chance = np.ones(len(sizes))
     for limit in limits:
-        mean, deviation = _curve(_points(history, space, limit), np.log(sizes))
-        kept &= mean + rng.standard_normal((draws, 1)) * deviation <= 0.0
-        below = [NormalDist().cdf(-each) for each in mean / np.maximum(deviation, 1e-9)]
-        chance *= np.array(below)
+        points = _points(history, space, limit)
+        curves = [_curve(points, np.log(sizes), offset, slope) for offset, slope, _ in _SWEEPS]
+        weights = _weights([curve.log_evidence for curve in curves])
+        chosen = rng.choice(len(curves), size=draws, p=weights)
+        means = np.stack([curve.mean for curve in curves])[chosen]
+        deviations = np.stack([curve.deviation for curve in curves])[chosen]
+        kept &= means + rng.standard_normal((draws, 1)) * deviations <= 0.0
+        chance *= np.sum(
+            [weight * curve.below() for weight, curve in zip(weights, curves, strict=True)], axis=0
+        )
     proven = []
     for size, good in _restarts(history, space, limits).items():
         if size in sizes:
@@ -132,14 +136,18 @@ def _swept(level: Measurement, limit: Limit) -> _Point | None:
 
 
 def _figure(limit: Limit, levels: tuple[Measurement, ...]) -> tuple[float, float] | None:
-    """Logarithm of the figure over its bound, the margin of proof included, and its standard error."""
+    """Logarithm of the figure over its bound, the margin of proof included, and its standard error.
+
+    The margin of a share is about the binomial bound's, for the requests that were counted.
+    """
     if limit.metric.is_share:
         counts, allowed = counted(limit, levels), allowed_share(limit)
         if counts is None or allowed is None:
             return None
         over, requests = counts
-        share = (over + 0.5) / (requests + 1.0)
-        return math.log(share / max(allowed, 1e-6)) + _SHARE_MARGIN, 1.0 / math.sqrt(over + 1.0)
+        share, most = (over + 0.5) / (requests + 1.0), max(allowed, 1e-6)
+        margin = NormalDist().inv_cdf(CONFIDENCE) * math.sqrt((1.0 - most) / (most * requests))
+        return math.log(share / most) + margin, 1.0 / math.sqrt(over + 1.0)
     values = [value for level in levels if (value := value_of(limit, level)) is not None]
     if not values or min(values) <= 0.0:
         return None
@@ -149,25 +157,50 @@ def _figure(limit: Limit, levels: tuple[Measurement, ...]) -> tuple[float, float
     return value + _PERCENTILE_MARGIN, _PERCENTILE_ERROR
 
 
-def _curve(points: list[_Point], at: Floats) -> tuple[Floats, Floats]:
-    """Mean and standard deviation at the log sizes of a Gaussian process through the points."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Curve:
+    """A Gaussian process through the points: mean and standard deviation at the log sizes asked for."""
+
+    mean: Floats
+    deviation: Floats
+    log_evidence: float = 0.0
+    """Of the points, up to what all hypotheses share."""
+
+    def below(self) -> Floats:
+        """Chance at each size to be below 0."""
+        distance = -self.mean / np.maximum(self.deviation, 1e-9)
+        return np.array([NormalDist().cdf(each) for each in distance])
+
+
+def _curve(points: list[_Point], at: Floats, offset: float, slope: float) -> _Curve:
+    """Through the points, where a sweep's lie off those of restarts by `offset` and by `slope` a log size."""
     middle = float(np.mean(at))
+    own = _LEVEL**2 + (_SLOPE * (at - middle)) ** 2 + _BEND**2
     if not points:
-        prior = np.sqrt(_LEVEL**2 + (_SLOPE * (at - middle)) ** 2 + _BEND**2)
-        return np.zeros(len(at)), np.asarray(prior, dtype=np.float64)
+        return _Curve(mean=np.zeros(len(at)), deviation=np.sqrt(own))
     x = np.log([point.size for point in points])
     y = np.array([point.value for point in points])
     swept = np.array([point.swept for point in points])
     noise = np.diag([point.error**2 + 1e-8 for point in points])
     apart = np.where(swept, x - middle, 0.0)
-    bias = _SWEEP_OFFSET**2 * np.outer(swept, swept) + _SWEEP_SLOPE**2 * np.outer(apart, apart)
+    bias = offset**2 * np.outer(swept, swept) + slope**2 * np.outer(apart, apart)
     total = _kernel(x, x, middle) + noise + bias
     across = _kernel(x, at, middle)
     solved = np.linalg.solve(total, across)
-    mean = solved.T @ y
-    own = _LEVEL**2 + (_SLOPE * (at - middle)) ** 2 + _BEND**2
     variance = own - np.einsum("ij,ij->j", across, solved)
-    return np.asarray(mean, dtype=np.float64), np.sqrt(np.maximum(variance, 1e-10))
+    fit = float(y @ np.linalg.solve(total, y)) + float(np.linalg.slogdet(total)[1])
+    return _Curve(
+        mean=np.asarray(solved.T @ y, dtype=np.float64),
+        deviation=np.sqrt(np.maximum(variance, 1e-10)),
+        log_evidence=-0.5 * fit,
+    )
+
+
+def _weights(log_evidence: list[float]) -> Floats:
+    """Belief in each of `_SWEEPS`."""
+    logs = np.array(log_evidence) + np.log([share for _, _, share in _SWEEPS])
+    weights = np.exp(logs - logs.max())
+    return np.asarray(weights / weights.sum(), dtype=np.float64)
 
 
 def _kernel(a: Floats, b: Floats, middle: float) -> Floats:

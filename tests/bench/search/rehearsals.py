@@ -39,7 +39,7 @@ workload:
   max_output_tokens: 512
 host: {governor: null, transparent_hugepages: null, cpus: null}
 """
-_SETTLE, _READ = 2.5, 3.0
+_SETTLE, _READ = 2.5, 12.0
 """Generations of running requests that are left out and counted."""
 _STEP = 1.04
 
@@ -157,6 +157,7 @@ def main(arguments: list[str]) -> None:
     limits = f"objective.limits={asked.limit}" if asked.limit else None
     overrides = (*asked.overrides, f"search.strategy={asked.strategy}", *([limits] if limits else []))
     near = short = timely = 0
+    kept: list[bool] = []
     with tempfile.TemporaryDirectory() as directory:
         for seed in range(1, asked.seeds + 1):
             done = rehearse(seed, overrides, Path(directory))
@@ -170,14 +171,18 @@ def main(arguments: list[str]) -> None:
             loss = 1.0 - mine.tokens_per_second / top.tokens_per_second
             near, short = near + (loss <= 0.02), short + (len(campaign.launches) <= 9)
             timely += abs(done.forecast_error) <= 0.3
+            kept.append(holds(done.loaded.profile.objective.limits, mine))
             print(
                 f"{seed:3} {verdict.code.value:14} {verdict.best.settings.max_batch_size:5} of "
                 f"{best.max_batch_size:5}  loss {loss:6.2%}  {len(campaign.launches):2} launches  "
                 f"{done.elapsed / 3600:4.2f} h, forecast {done.forecast_error:+.0%}  "
-                f"replay differs {done.differences}",
+                f"replay differs {done.differences}{'' if kept[-1] else '  BREAKS A LIMIT'}",
                 flush=True,
             )
-    print(f"within 2 %: {near}, at most 9 launches: {short}, forecast within 30 %: {timely} of {asked.seeds}")
+    print(
+        f"within 2 %: {near}, at most 9 launches: {short}, forecast within 30 %: {timely}, "
+        f"limits kept: {sum(kept)} of {asked.seeds}"
+    )
 
 
 if __name__ == "__main__":
