@@ -1,7 +1,7 @@
 """Reconfirmation: whether a winner wins on the host as production has it, without the settings of trials."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import final
 
 from autotune.campaign.sides.side import HostSide
@@ -85,10 +85,11 @@ class Reconfirmation:
     def _level(self, settings: Settings) -> Measurement:
         side = self.side
         engine = side.plain_engine or side.engine
+        request = replace(self.request, at_once=settings.max_batch_size)
         with engine.launch(settings) as service:
             with side.clock.interruptible():
                 side.source.warm_up(service)
-                level = side.source.measure(service, self.request, self.listener)
+                level = side.source.measure(service, request, self.listener)
             service.check()
         if not isinstance(level, Measurement):
             why = f"{level.reason.value} {level.detail}".strip()

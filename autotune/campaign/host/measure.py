@@ -68,16 +68,18 @@ class HostMeasuring:
         """One launch of the incumbent; the settings are there before it starts and go after it has ended."""
         side = self.session.side
         engine = side.engine if with_settings else side.plain_engine or side.engine
+        incumbent = self.session.campaign.description.incumbent
         request = LevelRequest(
             concurrency=self.session.space.concurrency,
             half_width=self.session.profile.measuring.final_half_width,
             cap_seconds=self.session.bounds.level_cap_seconds,
+            at_once=incumbent.max_batch_size,
         )
         settled = side.settings(listener) if with_settings else nullcontext(PreparedHost())
         try:
             with settled as host:
                 listener(PhaseChanged(number=number, phase=Phase.STARTING))
-                with engine.launch(self.session.campaign.description.incumbent) as service:
+                with engine.launch(incumbent) as service:
                     with side.clock.interruptible():
                         side.source.warm_up(service)
                     listener(PhaseChanged(number=number, phase=Phase.MEASURING))

@@ -7,6 +7,7 @@ from autotune.campaign.sides.side import HostSide
 from autotune.engines.mindie.addresses import addresses_of
 from autotune.engines.mindie.config_file import read as read_config
 from autotune.errors import LaunchCause, LaunchFailed
+from autotune.model.campaign import Reading
 from autotune.model.measurement import Invalid, InvalidReason
 from autotune.model.protocols import LevelRequest, Listener
 from autotune.model.service import Blocks, Counters, Endpoint
@@ -37,9 +38,9 @@ class ServedByProduction:
 
 
 def check_served(
-    side: HostSide, production: ProductionService, listener: Listener, *, concurrency: int, expected: float
+    side: HostSide, production: ProductionService, listener: Listener, *, concurrency: int, proven: Reading
 ) -> None:
-    """Put a short load on it. Raises LaunchFailed when it dies or is clearly slower than expected."""
+    """Put a short load on it. Raises LaunchFailed when it dies or is clearly slower than was proven."""
     addresses = addresses_of(read_config(production.config_path).document, production.environment)
     endpoint = Endpoint(
         url=addresses.business,
@@ -47,7 +48,12 @@ def check_served(
         management_url=addresses.management,
     )
     service = ServedByProduction(endpoint=endpoint, production=production)
-    request = LevelRequest(concurrency=concurrency, half_width=HALF_WIDTH, cap_seconds=CAP_SECONDS)
+    request = LevelRequest(
+        concurrency=concurrency,
+        half_width=HALF_WIDTH,
+        cap_seconds=CAP_SECONDS,
+        at_once=proven.settings.max_batch_size,
+    )
     side.source.warm_up(service)
     level = side.source.measure(service, request, listener)
     service.check()
@@ -55,8 +61,9 @@ def check_served(
         if level.reason is InvalidReason.TOO_SHORT:
             return
         raise LaunchFailed(LaunchCause.CRASHED, f"the load on it is not valid: {level.reason.value}")
-    if level.tokens_per_second * (1.0 + level.half_width) < (1.0 - MARGIN) * expected:
+    if level.tokens_per_second * (1.0 + level.half_width) < (1.0 - MARGIN) * proven.tokens_per_second:
         raise LaunchFailed(
             LaunchCause.UNKNOWN,
-            f"it reads {level.tokens_per_second:.0f} token/s and was proven at {expected:.0f}",
+            f"it reads {level.tokens_per_second:.0f} token/s "
+            f"and was proven at {proven.tokens_per_second:.0f}",
         )

@@ -86,7 +86,7 @@ def _canary(session: Session, campaign: Campaign, listener: Listener) -> Callabl
                 production,
                 listener,
                 concurrency=session.space.concurrency,
-                expected=best.tokens_per_second,
+                proven=best,
             )
 
     return check

@@ -70,6 +70,8 @@ class ScriptedHost:
     speed: Callable[[Settings], float]
     failing: dict[int, LaunchCause] = field(default_factory=dict)
     log: list[str] = field(default_factory=list)
+    admitted: list[int | None] = field(default_factory=list)
+    """How many requests at once each level was told that the service admits."""
     on_measure: Callable[[], None] = lambda: None
     up: ScriptedService | None = None
 
@@ -108,6 +110,7 @@ class ScriptedHost:
 
     def measure(self, service: ScriptedService, request: LevelRequest, listener: Listener) -> Level:
         self.log.append(f"measure {request.concurrency}")
+        self.admitted.append(request.at_once)
         self.on_measure()
         self.clock.sleep(min(200.0, request.cap_seconds))
         return measurement(self.speed(service.settings), concurrency=request.concurrency)

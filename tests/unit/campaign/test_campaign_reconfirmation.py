@@ -49,6 +49,7 @@ def test_a_clear_gain_needs_one_launch_of_each(host, clock, events):
     assert fact.value.startswith("without the host settings of the trials: +16.7% over what was found")
     assert [line for line in host.log if line.startswith("start")] == ["start 200", "start 400"]
     assert "2 to 4 launches" in events[0].message
+    assert host.admitted == [200, 400]
 
 
 def test_a_gain_that_is_not_there_without_the_settings_is_refused_after_the_last_pair(host, clock, events):
