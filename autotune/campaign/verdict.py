@@ -28,6 +28,7 @@ def verdict_of(launches: Sequence[LaunchRecord], finish: Finish) -> Verdict:
         gain=gain.gain,
         gain_low=gain.low,
         gain_high=gain.high,
+        compared=(len(sides[0]), len(sides[1])),
     )
 
 

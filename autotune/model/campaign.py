@@ -37,6 +37,8 @@ class Verdict:
     """best over incumbent, minus 1."""
     gain_low: float | None = None
     gain_high: float | None = None
+    compared: tuple[int, int] | None = None
+    """Launches of the incumbent and of the best that the gain is from: fresh ones where there are any."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -83,10 +83,9 @@ def _gain_fields(campaign: Campaign, language: Language) -> dict[str, str]:
     verdict = campaign.verdict or Verdict(code=VerdictCode.INTERRUPTED, reason="")
     first, _ = _changes(*_sides(campaign))
     confirmed = ""
-    if verdict.incumbent is not None and verdict.best is not None:
-        confirmed = language.answer.confirmed.format(
-            incumbent=verdict.incumbent.launches, best=verdict.best.launches
-        )
+    if verdict.compared is not None:
+        incumbent, best = verdict.compared
+        confirmed = language.answer.confirmed.format(incumbent=incumbent, best=best)
     return {
         "changes": _changes_text(campaign, first, language),
         "gain": percent(verdict.gain, language.style, signed=True),

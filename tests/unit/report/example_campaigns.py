@@ -184,6 +184,7 @@ def guide():
             gain=0.047,
             gain_low=0.039,
             gain_high=0.055,
+            compared=(2, 2),
         ),
         restored=True,
         config_diff=DIFF,
