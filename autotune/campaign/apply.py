@@ -20,6 +20,7 @@ from autotune.model.protocols import Journal
 from autotune.model.settings import Settings
 from autotune.process.identity import boot_id
 from autotune.report.commands import state_option
+from autotune.report.knob_names import settings_text
 from autotune.store.journal import FileJournal
 from autotune.store.state import StateDirectory, make_private
 
@@ -54,7 +55,7 @@ def put_in_place(
         raise Refused(by_hand[0], hint="; ".join(by_hand[1:]))
     path = Path(campaign.description.config_path)
     wanted = winner_text(campaign, winner, path)
-    values = ", ".join(f"{name} {value}" for name, value in winner.as_dict().items())
+    values = settings_text(winner, campaign.description.kind)
     if not wanted.changes:
         return (f"{path}: {values} (there already)", *conditions(campaign, now))
     backups = state.root / "applied"

@@ -58,7 +58,7 @@ def test_a_winner_is_spliced_into_the_script_and_every_other_byte_stays(campaign
     lines = apply(proven(campaign, script, 144), state)
     assert script.read_bytes() == SCRIPT.replace(b"=256", b"=144")
     assert script.stat().st_mode & 0o777 == 0o755
-    assert lines[0] == f"{script}: max_batch_size 144"
+    assert lines[0] == f"{script}: --max-num-seqs 144"
 
 
 def test_apply_rollback_apply_is_a_round_trip(campaign, state, script):
