@@ -1,19 +1,15 @@
 """Interruption: where Ctrl-C, SIGTERM or a lost terminal becomes an end that puts everything back."""
 
-import os
 import signal
-import sys
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 from autotune.model.protocols import Clock
 from autotune.process.held_back import is_switched_off
+from autotune.process.swallowed import told_again
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-_AGAIN_SECONDS = 0.05
-"""After which a wish to stop that Python swallowed is told once more."""
 
 
 class InterruptibleClock:
@@ -26,7 +22,6 @@ class InterruptibleClock:
         self._delivered = False
         self._inside = False
         self._open = False
-        self._again: threading.Timer | None = None
 
     def now(self) -> float:
         """Seconds of a clock that never goes back."""
@@ -68,32 +63,17 @@ class InterruptibleClock:
         """
         heard = [number for number in _SIGNALS if not is_switched_off(number)]
         before = [(number, signal.signal(number, self._note)) for number in heard]
-        told = sys.unraisablehook
-        sys.unraisablehook = self._told_again(told)
         try:
-            yield
+            with told_again(self._not_delivered):
+                yield
         finally:
-            sys.unraisablehook = told
-            if self._again is not None:
-                self._again.cancel()
             for number, handler in before:
                 signal.signal(number, handler)
 
-    def _told_again(
-        self, told: Callable[["sys.UnraisableHookArgs"], object]
-    ) -> Callable[["sys.UnraisableHookArgs"], object]:
-        """Tell a wish again that came while an object was finalised: Python drops what is raised there."""
-
-        def hook(dropped: "sys.UnraisableHookArgs") -> None:
-            if not issubclass(dropped.exc_type, KeyboardInterrupt):
-                told(dropped)
-                return
-            self._delivered, self._open = False, self._inside
-            self._again = threading.Timer(_AGAIN_SECONDS, os.kill, (os.getpid(), self._number))
-            self._again.daemon = True
-            self._again.start()
-
-        return hook
+    def _not_delivered(self) -> int:
+        """Python dropped the interrupt: the wish is open as before it. Returns its signal."""
+        self._delivered, self._open = False, self._inside
+        return self._number
 
     def _note(self, number: int, frame: FrameType | None) -> None:
         del frame

@@ -10,6 +10,7 @@ import click
 
 from autotune import __version__
 from autotune.errors import AutotuneError, Interrupted, NotRestored
+from autotune.process.swallowed import told_again
 
 COMMANDS = {
     "tune": "Find the best batch size, prove it and write a report.",
@@ -83,7 +84,8 @@ def group() -> None:
 
 def main() -> None:
     """Run the command line and exit with its code (see the exit codes in the README)."""
-    sys.exit(run(sys.argv[1:]))
+    with told_again():
+        sys.exit(run(sys.argv[1:]))
 
 
 def run(arguments: list[str]) -> int:

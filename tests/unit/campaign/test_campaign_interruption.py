@@ -73,18 +73,6 @@ def test_a_swallowed_signal_does_not_come_after_the_end(interruptible):
     assert interruptible.stop_wanted
 
 
-def test_another_swallowed_error_is_told_as_before(interruptible, monkeypatch):
-    class Faulty:
-        def __del__(self) -> None:
-            raise ValueError("in a finaliser")
-
-    told = []
-    monkeypatch.setattr(sys, "unraisablehook", lambda dropped: told.append(dropped.exc_type))
-    with interruptible.stopping_on_signals():
-        Faulty()
-    assert told == [ValueError]
-
-
 def test_the_second_sleep_lets_things_be_put_back(interruptible, clock):
     with interruptible.stopping_on_signals():
         wish()
