@@ -79,9 +79,7 @@ def feasibility(
         means = np.stack([curve.mean for curve in curves])[chosen]
         deviations = np.stack([curve.deviation for curve in curves])[chosen]
         kept &= means + rng.standard_normal((draws, 1)) * deviations <= 0.0
-        chance *= np.sum(
-            [weight * curve.below() for weight, curve in zip(weights, curves, strict=True)], axis=0
-        )
+        chance *= weights @ np.stack([curve.below() for curve in curves])
     proven = []
     for size, good in _restarts(history, space, limits).items():
         if size in sizes:
@@ -186,13 +184,12 @@ def _curve(points: list[_Point], at: Floats, offset: float, slope: float) -> _Cu
     bias = offset**2 * np.outer(swept, swept) + slope**2 * np.outer(apart, apart)
     total = _kernel(x, x, middle) + noise + bias
     across = _kernel(x, at, middle)
-    solved = np.linalg.solve(total, across)
-    variance = own - np.einsum("ij,ij->j", across, solved)
-    fit = float(y @ np.linalg.solve(total, y)) + float(np.linalg.slogdet(total)[1])
+    pull = np.linalg.solve(total, y)
+    variance = own - np.einsum("ij,ij->j", across, np.linalg.solve(total, across))
     return _Curve(
-        mean=np.asarray(solved.T @ y, dtype=np.float64),
+        mean=np.asarray(across.T @ pull, dtype=np.float64),
         deviation=np.sqrt(np.maximum(variance, 1e-10)),
-        log_evidence=-0.5 * fit,
+        log_evidence=-0.5 * float(y @ pull + np.linalg.slogdet(total)[1]),
     )
 
 
